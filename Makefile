@@ -1,0 +1,30 @@
+# Every target does its own set-up; nothing but Python 3.11+ and pip is needed.
+PYTHON ?= python3
+BIN := .venv/bin
+READY := .venv/.ready
+
+.PHONY: setup demo test lint clean
+
+setup: $(READY)
+
+$(READY): pyproject.toml
+	@echo "setting up .venv (once; about a minute)"
+	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[dev]"
+	@touch $@
+
+demo: $(READY)
+	@$(BIN)/python examples/demo.py
+
+lint: $(READY)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/python tests/check_layers.py
+
+test: lint
+	$(BIN)/python -m pytest -n 2
+
+clean:
+	rm -rf .venv build dist src/*.egg-info
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,28 @@
+"""The one kernel decorator.
+
+A kernel is a module-level, pure function of arrays and numbers: the caller allocates, nothing else is touched.
+`@kernel` compiles it on first use and keeps the machine code in Numba's cache beside the module (or in the user's
+cache folder). Kernels release the GIL, so plain threads run them in parallel. Where Numba cannot be imported, or with
+TAGWRIGHT_NO_JIT=1, the same functions run as plain Python: slow, with the same results.
+
+`fastmath` is limited to contraction (a·b + c in one rounding) and reassociation; NaN and infinity keep their meaning.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar, cast
+
+from tagwright.compat import numba
+
+F = TypeVar("F", bound=Callable[..., object])
+
+JIT = numba is not None
+
+
+def kernel(function: F) -> F:
+    """Compile `function` with Numba if there is one."""
+    if numba is None:
+        return function
+    options = {"cache": True, "nogil": True, "fastmath": {"contract", "reassoc"}, "error_model": "numpy"}
+    return cast(F, numba.njit(**options)(function))

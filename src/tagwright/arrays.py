@@ -1,0 +1,69 @@
+"""Names for the arrays that flow through the library, and the one padding rule.
+
+Sizes have one alphabet: N sentences, T positions, Y labels, A attributes, F forms, S slots, K best.
+Sentences are concatenated: position t of sentence i is row offsets[i] + t. Rows over labels are padded to P = padded(Y)
+columns, a multiple of 16, so that a float32 row fills whole cache lines and vector loops have no remainder.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor, wait
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.floating[Any]]
+Doubles = NDArray[np.float64]
+Ints = NDArray[np.int32]
+Longs = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+
+LANES = 16
+"""Row width is a multiple of this many numbers: 64 bytes of float32, one cache line."""
+
+
+def padded(n_labels: int) -> int:
+    """The row width P for `n_labels` labels."""
+    return -(-n_labels // LANES) * LANES
+
+
+def cut_evenly(work: Longs, pieces: int) -> list[tuple[int, int]]:
+    """Cut range(len(work)) into at most `pieces` runs of about equal total work.
+
+    The cuts depend on the work alone, never on the number of threads, so that sums made per run are the same for any.
+    """
+    total = np.concatenate([[0], np.cumsum(work, dtype=np.int64)])
+    targets = total[-1] * np.arange(1, pieces, dtype=np.int64) // max(pieces, 1)
+    cuts = np.unique(np.concatenate([[0], np.searchsorted(total, targets), [len(work)]]))
+    return [(int(a), int(b)) for a, b in pairwise(cuts)]
+
+
+class Workers:
+    """Runs independent pieces of work on threads; with one job, in the caller's thread."""
+
+    def __init__(self, n_jobs: int) -> None:
+        self.n_jobs = n_jobs
+        self._pool = ThreadPoolExecutor(n_jobs) if n_jobs > 1 else None
+
+    def run(self, task: Callable[..., None], pieces: Iterable[tuple[Any, ...]]) -> None:
+        """Call task(*piece) for every piece; return when all are done. The first error is raised."""
+        if self._pool is None:
+            for piece in pieces:
+                task(*piece)
+            return
+        futures = [self._pool.submit(task, *piece) for piece in pieces]
+        try:
+            for future in futures:
+                future.result()
+        except BaseException:  # Ctrl-C too: nobody may go on writing into the caller's arrays
+            for future in futures:
+                future.cancel()
+            wait(futures)
+            raise
+
+    def close(self) -> None:
+        if self._pool is not None:
+            self._pool.shutdown()

@@ -1,0 +1,182 @@
+"""The template language: text to cells and back.
+
+    word lower prefix(1..4) suffix(1..4) @ 0     # terms @ offsets: every term at every offset
+    word shape @ -1, 1                           # a list of offsets
+    word:1 @ -2..2                               # a range of offsets; column 1
+    word[-1] & word[0]                           # a conjunction: cells joined
+    word[-1] & word[0] @ 0..1                    # the conjunction, shifted by each offset
+
+One entry a line, `#` starts a comment, blank lines are skipped. `suffix(1..3)` in a conjunction makes three of them.
+Used by templates.py; what is written here is also what a model file stores, so `read_entries(write_entries(...))` gives
+back the same cells in the same order, and a hostile text cannot grow without bound.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby, product
+from math import prod
+
+from tagwright.attributes.cells import LARGEST_OFFSET, Cell, Term, check_conjunction
+from tagwright.errors import TemplateError
+
+Entries = tuple[list[Cell], list[tuple[Cell, ...]]]
+
+LARGEST_SET = 10_000  # attributes that a line, or a text, may stand for
+
+_TERM = re.compile(r"\s*(?P<name>[^\W\d]\w*)(?:\((?P<arguments>[^()]*)\))?(?::(?P<column>\w*))?(?=\s|$)")
+_INTEGER = re.compile(r"\s*[+-]?[0-9]{1,9}\s*", re.ASCII)
+
+
+def read_entries(text: str, *, place: str, n_columns: int | None = None) -> Entries:
+    """The cells and conjunctions of a text, in its order, repeats included.
+
+    place: the file's name, for errors; n_columns: of the data, where known: a template may not name another column.
+    """
+    singles: list[Cell] = []
+    conjunctions: list[tuple[Cell, ...]] = []
+    for number, line in enumerate(text.splitlines(), start=1):
+        entry = line.partition("#")[0].strip()
+        if not entry:
+            continue
+        try:
+            if "&" in entry or "[" in entry:
+                conjunctions += _read_conjunctions(entry, n_columns)
+            else:
+                singles += _read_singles(entry, n_columns)
+            _check_size(len(singles) + len(conjunctions))
+        except TemplateError as error:
+            raise TemplateError(str(error), place=f"{place}:{number}") from None
+    return singles, conjunctions
+
+
+def check_column(term: Term, n_columns: int | None) -> None:
+    if n_columns is not None and term.column >= n_columns:
+        raise TemplateError(
+            f"`{term.text}` needs column {term.column}, but the data has {n_columns} column(s) (from 0)"
+        )
+
+
+def _read_singles(entry: str, n_columns: int | None) -> list[Cell]:
+    left, at, right = entry.partition("@")
+    if not at:
+        raise TemplateError(f"no offsets in `{entry}`; write `{entry} @ 0` for the current token")
+    terms = list(_read_terms(left, n_columns))
+    if not terms:
+        raise TemplateError(f"no terms before `@` in `{entry}`; write for example `word {entry}`")
+    offsets = _read_offsets(right)
+    _check_size(len(terms) * len(offsets))
+    return [Cell(term, offset) for offset in offsets for term in terms]
+
+
+def _read_conjunctions(entry: str, n_columns: int | None) -> list[tuple[Cell, ...]]:
+    left, at, right = entry.partition("@")
+    choices = [_read_cell(part, n_columns) for part in left.split("&")]
+    if len(choices) < 2:
+        raise TemplateError(f"a conjunction needs two cells or more, found `{entry}`; {_as_single(choices[0])}")
+    shifts = _read_offsets(right) if at else [0]
+    _check_size(prod(len(choice) for choice in choices) * len(shifts))
+    found = [tuple(Cell(c.term, c.offset + shift) for c in cells) for shift in shifts for cells in product(*choices)]
+    for cells in found:
+        check_conjunction(cells)
+    return found
+
+
+def _as_single(cells: Sequence[Cell]) -> str:
+    return f"for one cell write `{' '.join(_write_terms([cell.term for cell in cells]))} @ {cells[0].offset}`"
+
+
+def _read_cell(text: str, n_columns: int | None) -> list[Cell]:
+    """The cells of `suffix(1..3)[-1]`: several where the argument is a range."""
+    name, bracket, offset = text.strip().rpartition("[")
+    if not bracket or not offset.endswith("]"):
+        raise TemplateError(f"expected a cell such as `word[-1]`, found `{text.strip()}`")
+    terms = list(_read_terms(name, n_columns))
+    if len({(term.function, term.column) for term in terms}) != 1:
+        raise TemplateError(f"expected one term before the bracket, found `{text.strip()}`; join cells with `&`")
+    return [Cell(term, _read_integer(offset[:-1])) for term in terms]
+
+
+def _read_terms(text: str, n_columns: int | None) -> Iterator[Term]:
+    position, end = 0, len(text.rstrip())
+    while position < end:
+        found = _TERM.match(text, position)
+        if found is None:
+            raise TemplateError(
+                f"expected a term such as `word`, `suffix(3)` or `word:1`, found `{text[position:].strip()}`"
+            )
+        position = found.end()
+        column = 0 if found["column"] is None else _read_integer(found["column"])
+        arguments: Iterable[int | None] = [None] if found["arguments"] is None else _read_range(found["arguments"])
+        for argument in arguments:
+            term = Term(found["name"], argument, column)
+            check_column(term, n_columns)
+            yield term
+
+
+def _read_offsets(text: str) -> list[int]:
+    offsets = [offset for part in text.split(",") for offset in _read_range(part)]
+    for offset in offsets:
+        Cell(Term("word"), offset)  # refuses what is too far
+    return offsets
+
+
+def _read_range(text: str) -> list[int]:
+    """`3` or `1..4`."""
+    first, dots, last = text.partition("..")
+    start = _read_integer(first)
+    stop = _read_integer(last) if dots else start
+    if stop < start:
+        raise TemplateError(f"the range `{text.strip()}` runs backwards; write `{stop}..{start}`")
+    if stop - start > 2 * LARGEST_OFFSET:
+        raise TemplateError(f"the range `{text.strip()}` is too long")
+    return list(range(start, stop + 1))
+
+
+def _read_integer(text: str) -> int:
+    if not _INTEGER.fullmatch(text):
+        raise TemplateError(f"expected a number, found `{text.strip()}`")
+    return int(text)
+
+
+def _check_size(n_attributes: int) -> None:
+    if n_attributes > LARGEST_SET:
+        raise TemplateError(f"{n_attributes} attributes a token; the limit is {LARGEST_SET}")
+
+
+def write_entries(singles: Sequence[Cell], conjunctions: Sequence[Sequence[Cell]]) -> str:
+    """The text of these cells: neighbours that share terms or offsets share a line."""
+    rows: list[tuple[list[Term], list[int]]] = []
+    for offset, cells in groupby(singles, key=lambda cell: cell.offset):
+        terms = [cell.term for cell in cells]
+        if rows and rows[-1][0] == terms:
+            rows[-1][1].append(offset)
+        else:
+            rows.append((terms, [offset]))
+    lines = [f"{' '.join(_write_terms(terms))} @ {_write_offsets(offsets)}" for terms, offsets in rows]
+    lines += [" & ".join([cell.text for cell in cells]) for cells in conjunctions]
+    return "".join([f"{line}\n" for line in lines])
+
+
+def _write_terms(terms: Sequence[Term]) -> list[str]:
+    """`suffix(1..3)` for three neighbours that go up by one: argument − index is the same in a run."""
+    texts = []
+    numbered = enumerate(terms)
+    for _, run in groupby(numbered, key=lambda pair: (pair[1].function, pair[1].column, _number(pair[1]) - pair[0])):
+        alike = [term for _, term in run]
+        first, last = alike[0], alike[-1]
+        texts.append(first.text if first == last else first.text.replace(")", f"..{last.argument})"))
+    return texts
+
+
+def _number(term: Term) -> int:
+    return 0 if term.argument is None else term.argument
+
+
+def _write_offsets(offsets: Sequence[int]) -> str:
+    parts = []
+    for _, run in groupby(enumerate(offsets), key=lambda pair: pair[1] - pair[0]):
+        numbers = [offset for _, offset in run]
+        parts.append(f"{numbers[0]}..{numbers[-1]}" if len(numbers) > 2 else ", ".join(map(str, numbers)))
+    return ", ".join(parts)

@@ -1,0 +1,107 @@
+"""Ready-made feature sets, as template text.
+
+Edit the text to change a preset; nothing else depends on it (a model stores its own templates). Lines in
+`other_columns` are repeated for every column beyond the word, with `:C` as that column's number; data with one column
+skips them. `templates.resolve` turns a name into a set.
+
+s1, s2, s3: the sets of Altun, Johnson and Hofmann, "Investigating loss functions and optimization methods for
+discriminative learning of label sequences" (2003), section 4.2. ratnaparkhi: the set A of Shen, Satta and Joshi (2007),
+without its label features, which belong to the learner.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Preset:
+    """A feature set as text.
+
+    doc: one line for the user; words: templates of column 0; other_columns: of every further column `:C`
+    """
+
+    doc: str
+    words: str
+    other_columns: str = ""
+
+    def text(self, n_columns: int) -> str:
+        """The templates for data with so many columns."""
+        further = [self.other_columns.replace(":C", f":{column}") for column in range(1, n_columns)]
+        return "\n".join([self.words, *further])
+
+
+PRESETS: dict[str, Preset] = {
+    "s1": Preset("the current word alone: what an HMM sees", "word @ 0"),
+    "s2": Preset(
+        "s1 and the spelling of the current word",
+        # The 2003 loss-function paper says "some of the features are"; sentence-initial, has_dot and has_digit are
+        # from section 5.1 of the same authors' large-margin paper.
+        """
+        word suffix(1..3) first_type capital_dot all_capitals has_hyphen has_dot has_digit @ 0
+        edge @ -1                     # first in the sentence
+        """,
+    ),
+    "s3": Preset(
+        "s2 for the previous, the current and the next word",
+        """
+        word suffix(1..3) first_type capital_dot all_capitals has_hyphen has_dot has_digit @ -1..1
+        # First in the sentence is `word[-1]=<s>` here. That the previous word is first is left out: one more slot.
+        """,
+    ),
+    "ratnaparkhi": Preset(
+        "words within 2; affixes to 4 letters, digit, capital and hyphen of the current word (Ratnaparkhi 1996)",
+        """
+        word prefix(1..4) suffix(1..4) has_digit has_capital has_hyphen @ 0
+        word @ -2, -1, 1, 2
+        """,
+    ),
+    "pos": Preset(
+        "part of speech: words within 2, affixes and shapes within 1, word pairs",
+        """
+        word lower prefix(1..4) suffix(1..4) shape @ 0
+        capitalised all_capitals mixed_case has_digit has_hyphen has_dot capital_dot punctuation @ 0
+        word lower suffix(1..3) shape @ -1, 1
+        word @ -2, 2
+        word[-1] & word[0] @ 0..1
+        """,
+        "word:C @ -1..1",
+    ),
+    "ner": Preset(
+        "named entities: words and shapes within 2, affixes, pairs of words and of shapes; other columns within 2",
+        """
+        word lower prefix(1..4) suffix(1..4) shape longshape digits @ 0
+        capitalised all_capitals mixed_case has_digit all_digits has_hyphen has_dot capital_dot punctuation @ 0
+        word lower prefix(1..3) suffix(1..3) shape @ -1, 1
+        word shape @ -2, 2
+        word[-1] & word[0] @ 0..1
+        shape[-1] & shape[0] @ 0..1
+        shape[-1] & shape[0] & shape[1]
+        lower[-1] & shape[0]
+        shape[0] & lower[1]
+        """,
+        """
+        word:C @ -2..2
+        word:C[-1] & word:C[0] @ 0..1
+        """,
+    ),
+    "chunk": Preset(
+        "chunks, as CRFsuite's tutorial: words within 2 and their pairs; parts of speech (column 1), pairs and triples",
+        """
+        word suffix(1..3) shape @ 0
+        word @ -2, -1, 1, 2
+        word[-1] & word[0] @ 0..1
+        """,
+        """
+        word:C @ -2..2
+        word:C[-1] & word:C[0] @ -1..2
+        word:C[-1] & word:C[0] & word:C[1] @ -1..1
+        """,
+    ),
+}
+
+
+def describe_presets() -> str:
+    """The presets for a person to choose from, a line each."""
+    width = max(map(len, PRESETS))
+    return "\n".join([f"{name:<{width}}  {preset.doc}" for name, preset in PRESETS.items()])

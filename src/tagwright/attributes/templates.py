@@ -1,0 +1,150 @@
+"""Feature sets: which attributes a token gets.
+
+Stands between the spelling functions and the encoder. A `FeatureSet` holds cells (one function of one column at one
+offset) and conjunctions of cells. It comes from a preset, a template file, text or a list of lines (`resolve`), and
+`to_text` writes what a model stores. `explain` is the definition: the attributes of one token, by name. The encoder
+computes the same by tables over distinct words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from os.path import isfile  # Path.is_file raises on a text too long for a file name
+from pathlib import Path
+
+from tagwright.attributes.cells import EDGES, Cell, Item, Term, attribute_name, check_conjunction, join_values
+from tagwright.attributes.language import check_column, read_entries, write_entries
+from tagwright.attributes.presets import PRESETS
+from tagwright.errors import DataError, TemplateError
+
+__all__ = ["EDGES", "Cell", "FeatureSet", "Item", "Term", "attribute_name", "join_values", "resolve"]
+
+
+@dataclass(frozen=True, slots=True)
+class FeatureSet:
+    """Templates of attributes; repeats are dropped, order is kept.
+
+    singles: plain attributes, one term at one offset
+    conjunctions: two or more cells joined; absent where one of them is
+    """
+
+    name: str
+    singles: tuple[Cell, ...] = ()
+    conjunctions: tuple[tuple[Cell, ...], ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "singles", tuple(dict.fromkeys(self.singles)))
+        object.__setattr__(self, "conjunctions", _distinct(self.conjunctions))
+
+    @classmethod
+    def parse(cls, text: str, name: str = "custom", place: str = "file", n_columns: int | None = None) -> FeatureSet:
+        """Read the template language (see language.py).
+
+        place: the file's name, for errors; n_columns: of the data, to refuse templates of other columns.
+        """
+        singles, conjunctions = read_entries(text, place=place, n_columns=n_columns)
+        return cls(name, tuple(singles), tuple(conjunctions))
+
+    @classmethod
+    def build(cls, name: str, lines: Iterable[str]) -> FeatureSet:
+        """From template lines in Python: `FeatureSet.build("mine", ["word @ -1..1", "word[-1] & word[0]"])`."""
+        return cls.parse("\n".join(lines), name=name, place="features")
+
+    def to_text(self) -> str:
+        """The templates as text; `parse` gives the same set back."""
+        return write_entries(self.singles, self.conjunctions)
+
+    @property
+    def groups(self) -> list[tuple[Cell, ...]]:
+        """Singles and conjunctions as tuples of cells, in the order of `explain`."""
+        return [*((cell,) for cell in self.singles), *self.conjunctions]
+
+    @property
+    def radius(self) -> int:
+        """The largest distance that a cell looks at."""
+        return max((abs(cell.offset) for cells in self.groups for cell in cells), default=0)
+
+    @property
+    def columns(self) -> tuple[int, ...]:
+        """The columns used, in order."""
+        return tuple(sorted({cell.term.column for cells in self.groups for cell in cells}))
+
+    def explain(self, items: Sequence[Item], position: int) -> list[str]:
+        """The names of all attributes of the token at `position`."""
+        if not 0 <= position < len(items):
+            raise DataError(f"expected 0 to {len(items) - 1}, found {position}", place="position")
+        names = []
+        for cells in self.groups:
+            values = [value for cell in cells if (value := cell.value(items, position)) is not None]
+            if len(values) == len(cells):
+                names.append(attribute_name(cells, join_values(cells, values)))
+        return names
+
+    def check_columns(self, n_columns: int) -> None:
+        """Refuse a set that uses a column that the data does not have."""
+        try:
+            for cells in self.groups:
+                for cell in cells:
+                    check_column(cell.term, n_columns)
+        except TemplateError as error:
+            raise TemplateError(str(error), place=f"features {self.name!r}") from None
+
+
+def resolve(features: str | Path | FeatureSet | Sequence[str], n_columns: int) -> FeatureSet:
+    """The feature set that a user means: a preset's name, a template file, template text, lines, or a set.
+
+    n_columns: columns of the data; presets use the columns beyond the word where there are some.
+    """
+    if isinstance(features, FeatureSet):
+        features.check_columns(n_columns)
+        return features
+    if isinstance(features, str) and features in PRESETS:
+        return FeatureSet.parse(PRESETS[features].text(n_columns), features, f"preset {features}", n_columns)
+    text, place = _find_text(features)
+    found = FeatureSet.parse(text, place=place, n_columns=n_columns)
+    if not found.groups:
+        raise TemplateError("there is no template; write for example `word @ -1..1`", place=place)
+    return found
+
+
+def _find_text(features: str | Path | Sequence[str]) -> tuple[str, str]:
+    """Template text and its place."""
+    if isinstance(features, Path):
+        return _read_text(features), str(features)
+    if not isinstance(features, str):
+        try:
+            return "\n".join(features), "features"
+        except TypeError:
+            found = type(features).__name__
+            expected = "a preset's name, a template file, template text, template lines or a FeatureSet"
+            raise TemplateError(f"expected {expected}, found {found}", place="features") from None
+    if "\n" not in features and isfile(features):
+        return _read_text(Path(features)), features
+    if any(mark in features for mark in "\n@&"):
+        return features, "features"
+    near = get_close_matches(features, PRESETS, n=1)
+    cure = f"did you mean {near[0]!r}? " if near else ""
+    known = ", ".join(PRESETS)
+    raise TemplateError(
+        f"no preset and no file is called {features!r}; {cure}The presets are: {known}", place="features"
+    )
+
+
+def _read_text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise TemplateError(f"not a UTF-8 text file (byte {error.start})", place=str(path)) from None
+    except OSError as error:
+        raise TemplateError(f"cannot read the template file: {error.strerror}", place=str(path)) from None
+
+
+def _distinct(conjunctions: Iterable[Sequence[Cell]]) -> tuple[tuple[Cell, ...], ...]:
+    """Conjunctions without repeats; the order of cells within one makes no difference."""
+    distinct: dict[frozenset[Cell], tuple[Cell, ...]] = {}
+    for cells in conjunctions:
+        check_conjunction(cells)
+        distinct.setdefault(frozenset(cells), tuple(cells))
+    return tuple(distinct.values())

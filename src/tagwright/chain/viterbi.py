@@ -1,0 +1,126 @@
+"""Viterbi: the best labelling of every sentence of a run.
+
+    δ_t[j] = emission_t[j] + max_i ( δ_{t−1}[i] + transition[i, j] )          δ_0 = start + emission_0
+    best   = max_j δ_{T−1}[j] + stop[j]; its labels are found backwards, the predecessor of j at t being the first i
+             that attains the maximum: scores alone are kept, not pointers
+
+Exact pruning. Let b be the best label at t − 1. A label i with δ[i] + max_j (transition[i, j] − transition[b, j]) < δ[b]
+loses to b for every successor j, so it is passed over. With trained weights a few of fifty labels survive.
+Ties: the smallest label wins, as in chain/recursion.py.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tagwright._jit import kernel
+from tagwright.arrays import Doubles, Floats, Ints, Longs, padded
+
+MARGIN = 1e-3
+"""Safety of the pruning test against rounding."""
+
+
+@dataclass(frozen=True, slots=True)
+class Steps:
+    """The chain's scores, ready for Viterbi. Padding is −inf."""
+
+    n_labels: int
+    transition: Floats  # [Y, P]
+    incoming: Floats  # [Y, Y]: transposed
+    start: Floats  # [P]
+    stop: Floats  # [P]
+    lead: Floats  # [Y, Y]: lead[b, i] = max_j transition[i, j] − transition[b, j]
+
+    @classmethod
+    def build(cls, transition: Doubles, start: Doubles, stop: Doubles, dtype: type[np.floating[Any]]) -> Steps:
+        Y = len(start)
+        rows = np.full((Y, padded(Y)), -np.inf, dtype)
+        rows[:, :Y] = transition
+        ends = np.full((2, padded(Y)), -np.inf, dtype)
+        ends[:, :Y] = start, stop
+        lead = np.empty((Y, Y))
+        for best in range(Y):
+            with np.errstate(invalid="ignore"):  # −inf − −inf: a way closed to both gives no lead
+                gains = transition - transition[best]
+            lead[best] = np.max(np.where(np.isnan(gains), -np.inf, gains), axis=1)
+        return cls(Y, rows, np.ascontiguousarray(rows[:, :Y].T), ends[0], ends[1], (lead + MARGIN).astype(dtype))
+
+
+@kernel
+def step(
+    previous: Floats, emission: Floats, transition: Floats, lead: Floats, Y: int, alive: Longs, out: Floats
+) -> None:
+    """δ_t from δ_{t−1}, four surviving labels at a time. alive [Y + 4]: work."""
+    best = 0
+    for i in range(1, Y):
+        if previous[i] > previous[best]:
+            best = i
+    n = 0
+    for i in range(Y):
+        if previous[i] + lead[best, i] >= previous[best]:
+            alive[n] = i
+            n += 1
+    while n % 4 != 0:
+        alive[n] = alive[n - 1]
+        n += 1
+    for k in range(0, n, 4):
+        i0, i1, i2, i3 = alive[k], alive[k + 1], alive[k + 2], alive[k + 3]
+        d0, d1, d2, d3 = previous[i0], previous[i1], previous[i2], previous[i3]
+        t0, t1, t2, t3 = transition[i0], transition[i1], transition[i2], transition[i3]
+        for j in range(out.shape[0]):
+            s0, s1, s2, s3 = d0 + t0[j], d1 + t1[j], d2 + t2[j], d3 + t3[j]
+            a = s0 if s0 > s1 else s1
+            b = s2 if s2 > s3 else s3
+            a = a if a > b else b
+            out[j] = a if k == 0 or a > out[j] else out[j]
+    for j in range(out.shape[0]):
+        out[j] += emission[j]
+
+
+@kernel
+def first_best(scores: Floats, bonus: Floats, Y: int) -> int:
+    """The smallest label that maximises scores + bonus."""
+    best = 0
+    for i in range(1, Y):
+        if scores[i] + bonus[i] > scores[best] + bonus[best]:
+            best = i
+    return best
+
+
+@kernel
+def viterbi(
+    emission: Floats, offsets: Longs, transition: Floats, incoming: Floats, start: Floats, stop: Floats, lead: Floats,
+    delta: Floats, alive: Longs, labels: Ints, scores: Doubles,
+) -> None:  # fmt: skip
+    """Given emission [n, P], offsets [N + 1] and Steps; delta [L, P] is work. Returned: labels [n], scores [N]
+    (−inf where no labelling is possible; the labels then mean nothing)."""
+    Y = incoming.shape[0]
+    for i in range(offsets.shape[0] - 1):
+        begin = offsets[i]
+        T = offsets[i + 1] - begin
+        for j in range(delta.shape[1]):
+            delta[0, j] = start[j] + emission[begin, j]
+        for t in range(1, T):
+            step(delta[t - 1], emission[begin + t], transition, lead, Y, alive, delta[t])
+        best = first_best(delta[T - 1], stop, Y)
+        scores[i] = delta[T - 1, best] + stop[best]
+        labels[begin + T - 1] = best
+        for t in range(T - 2, -1, -1):
+            best = first_best(delta[t], incoming[best], Y)
+            labels[begin + t] = best
+
+
+def best_paths(emission: Floats, offsets: Longs, steps: Steps) -> tuple[Ints, Doubles]:
+    """The best labels [n] and their scores [N] for a run of sentences, emission [n, P]."""
+    Y = steps.n_labels
+    labels = np.empty(len(emission), np.int32)
+    scores = np.empty(len(offsets) - 1)
+    delta = np.empty((int(np.diff(offsets).max(initial=1)), emission.shape[1]), emission.dtype)
+    viterbi(
+        emission, offsets, steps.transition, steps.incoming, steps.start, steps.stop, steps.lead,
+        delta, np.empty(Y + 4, np.int64), labels, scores,
+    )  # fmt: skip
+    return labels, scores

@@ -1,0 +1,62 @@
+"""A Dataset: sentences as integers, concatenated. What the encoder makes and scores/ reads.
+
+forms[c, p]          form of the token at p in column c
+attributes of p      attributes[pointers[p] : pointers[p + 1]], with values: conjunctions and ready-made attributes
+labels[p]            gold label, −1 where there is none
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from tagwright.arrays import Floats, Ints, Longs
+
+
+@dataclass(frozen=True, slots=True)
+class Dataset:
+    """N sentences, n tokens; sentence i holds the tokens offsets[i] to offsets[i + 1]."""
+
+    offsets: Longs  # [N + 1]
+    forms: Ints  # [C, n]
+    pointers: Longs  # [n + 1]
+    attributes: Ints  # [pointers[-1]]
+    values: Floats  # [pointers[-1]], or [0] when all are 1
+    labels: Ints  # [n], or [0] without labels
+
+    @property
+    def n_sentences(self) -> int:
+        return len(self.offsets) - 1
+
+    @property
+    def n_tokens(self) -> int:
+        return int(self.offsets[-1])
+
+    @property
+    def lengths(self) -> Longs:
+        return np.diff(self.offsets)
+
+    def take(self, order: Longs) -> Dataset:
+        """The same sentences in another order."""
+        lengths = self.lengths[order]
+        offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+        tokens = spread(self.offsets[:-1][order], lengths)
+        sizes = np.diff(self.pointers)[tokens]
+        entries = spread(self.pointers[:-1][tokens], sizes)
+        return Dataset(
+            offsets=offsets,
+            forms=np.ascontiguousarray(self.forms[:, tokens]),
+            pointers=np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
+            attributes=self.attributes[entries],
+            values=self.values[entries] if len(self.values) else self.values,
+            labels=self.labels[tokens] if len(self.labels) else self.labels,
+        )
+
+
+def spread(starts: Longs, lengths: Longs) -> Longs:
+    """The concatenation of ranges: starts[0], starts[0] + 1 ... (lengths[0] numbers), then starts[1] ..."""
+    ends = np.cumsum(lengths)
+    total = int(ends[-1]) if len(ends) else 0
+    ranges: Longs = np.arange(total, dtype=np.int64) + np.repeat(starts - (ends - lengths), lengths)
+    return ranges

@@ -1,0 +1,254 @@
+"""The encoder: sentences of strings ─► Dataset of integers. It is learned from the training data, then locked.
+
+Attributes have one numbering, 0 to A − 1, made of runs:
+
+    a slot's term      slot = (column, offset); attribute = base[slot, term] + code of the form's value
+    a conjunction      base + number of the combination
+    given attributes   base + number in the vocabulary (items that are dicts)
+
+A word that training did not see is a new form: it keeps those of its attributes that are known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import chain
+
+import numpy as np
+
+from tagwright.arrays import Ints, Longs
+from tagwright.attributes.templates import Cell, FeatureSet, Term, attribute_name, join_values
+from tagwright.encode.conjunctions import KeyTable, join_codes
+from tagwright.encode.dataset import Dataset
+from tagwright.encode.forms import N_EDGES, ColumnForms
+from tagwright.encode.given import flatten
+from tagwright.encode.vocabulary import Vocabulary
+from tagwright.errors import DataError
+from tagwright.sequence import Item
+
+Sentences = Sequence[Sequence[Item]]
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """One offset of one column: the terms (numbers within the column) that look there, and their attribute runs."""
+
+    offset: int
+    terms: tuple[int, ...]
+    bases: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Conjunction:
+    """Cells as (place of the column among the encoder's columns, term number, offset)."""
+
+    cells: tuple[Cell, ...]
+    places: tuple[tuple[int, int, int], ...]
+    base: int
+    table: KeyTable
+
+
+class Encoder:
+    """Knows how to turn sentences into a Dataset. `features` is None when the items are ready-made attributes."""
+
+    def __init__(self, features: FeatureSet | None) -> None:
+        self.features = features
+        self.columns: list[ColumnForms] = []
+        self.slots: list[list[Slot]] = []
+        self.conjunctions: list[Conjunction] = []
+        self.given = Vocabulary()
+        self.n_attributes = 0
+        if features is not None:
+            self._make_columns(features)
+
+    # ---- learning ----
+
+    def learn(self, X: Sentences) -> Dataset:
+        """Lock every vocabulary on `X` and encode it."""
+        offsets = offsets_of(X)
+        if self.features is None:
+            dataset = self._encode_given(X, offsets, learn=True)
+            self.n_attributes = len(self.given)
+            return dataset
+        for column in self.columns:
+            column.learn(column_values(X, column.column))
+        self._number_slots()
+        forms = self._find_forms(X)
+        self._learn_conjunctions(forms, offsets)
+        return self._join(forms, offsets)
+
+    def _make_columns(self, features: FeatureSet) -> None:
+        terms: dict[int, dict[Term, None]] = {column: {} for column in features.columns}
+        for cells in features.groups:
+            for cell in cells:
+                terms[cell.term.column][cell.term] = None
+        self.columns = [ColumnForms(column, list(found)) for column, found in terms.items()]
+
+    def _number_slots(self) -> None:
+        """Give each (slot, term) its run of attributes."""
+        assert self.features is not None
+        for column in self.columns:
+            wanted: dict[int, list[int]] = {}
+            for cell in self.features.singles:
+                if cell.term.column == column.column:
+                    wanted.setdefault(cell.offset, []).append(column.terms.index(cell.term))
+            slots = []
+            for offset, terms in sorted(wanted.items()):
+                bases = []
+                for term in terms:
+                    bases.append(self.n_attributes)
+                    self.n_attributes += len(column.vocabularies[term])
+                slots.append(Slot(offset, tuple(terms), tuple(bases)))
+            self.slots.append(slots)
+
+    def _learn_conjunctions(self, forms: Ints, offsets: Longs) -> None:
+        assert self.features is not None
+        for cells in self.features.conjunctions:
+            places = tuple(self._place(cell) for cell in cells)
+            keys = self._keys(places, forms, offsets)
+            table = KeyTable.build(np.unique(keys[keys >= 0]))
+            self.conjunctions.append(Conjunction(cells, places, self.n_attributes, table))
+            self.n_attributes += len(table.keys)
+
+    def _place(self, cell: Cell) -> tuple[int, int, int]:
+        place = [column.column for column in self.columns].index(cell.term.column)
+        return place, self.columns[place].terms.index(cell.term), cell.offset
+
+    # ---- encoding ----
+
+    def encode(self, X: Sentences) -> Dataset:
+        """`X` as a Dataset; unknown attributes are left out."""
+        offsets = offsets_of(X)
+        if self.features is None:
+            return self._encode_given(X, offsets, learn=False)
+        return self._join(self._find_forms(X), offsets)
+
+    def _find_forms(self, X: Sentences) -> Ints:
+        return np.array([column.find(column_values(X, column.column)) for column in self.columns], np.int32)
+
+    def _join(self, forms: Ints, offsets: Longs) -> Dataset:
+        n = int(offsets[-1])
+        found = np.empty((n, len(self.conjunctions)), np.int32)
+        for k, conjunction in enumerate(self.conjunctions):
+            numbers = conjunction.table.find(self._keys(conjunction.places, forms, offsets))
+            found[:, k] = np.where(numbers >= 0, numbers + conjunction.base, -1)
+        present = found >= 0
+        pointers = np.concatenate([[0], np.cumsum(present.sum(axis=1))]).astype(np.int64)
+        return Dataset(offsets, forms, pointers, found[present], np.empty(0, np.float32), NO_LABELS)
+
+    def _keys(self, places: Sequence[tuple[int, int, int]], forms: Ints, offsets: Longs) -> Longs:
+        """The key of a conjunction at every token."""
+        codes, sizes = [], []
+        for place, term, offset in places:
+            column = self.columns[place]
+            codes.append(column.codes[:, term][shifted(forms[place], offsets, offset)])
+            sizes.append(len(column.vocabularies[term]))
+        return join_codes(codes, sizes)
+
+    def _encode_given(self, X: Sentences, offsets: Longs, *, learn: bool) -> Dataset:
+        """Ready-made attributes; unknown ones are ignored unless learning. An attribute given twice is added up."""
+        add, find = self.given.add, self.given.index.get
+        counts: list[int] = []
+        attributes: list[int] = []
+        values: list[float] = []
+        for i, sentence in enumerate(X):
+            for t, item in enumerate(sentence):
+                found: dict[int, float] = {}
+                for name, value in flatten(item, f"X[{i}][{t}]"):
+                    number = add(name) if learn else find(name, -1)
+                    if number >= 0:
+                        found[number] = found.get(number, 0.0) + value
+                counts.append(len(found))
+                attributes.extend(found)
+                values.extend(found.values())
+        pointers = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+        forms = np.empty((0, int(offsets[-1])), np.int32)
+        numbers = np.array(values, np.float64)
+        return Dataset(offsets, forms, pointers, np.array(attributes, np.int32), numbers, NO_LABELS)
+
+    # ---- reading ----
+
+    def attribute_names(self) -> list[str]:
+        """The readable name of every attribute, in the order of their numbers."""
+        if self.features is None:
+            return list(self.given.values)
+        names: list[str] = []
+        for column, slots in zip(self.columns, self.slots, strict=True):
+            for slot in slots:
+                for term in slot.terms:
+                    cell = (Cell(column.terms[term], slot.offset),)
+                    names.extend(attribute_name(cell, value) for value in column.vocabularies[term].values)
+        for conjunction in self.conjunctions:
+            names.extend(self._conjunction_names(conjunction))
+        return names
+
+    def _conjunction_names(self, conjunction: Conjunction) -> list[str]:
+        vocabularies = [self.columns[place].vocabularies[term] for place, term, _ in conjunction.places]
+        rest = conjunction.table.keys.copy()
+        digits: list[Longs] = []
+        for vocabulary in reversed(vocabularies):
+            digits.append(rest % len(vocabulary))
+            rest //= len(vocabulary)
+        parts = [[v.values[d] for d in code] for v, code in zip(vocabularies, reversed(digits), strict=True)]
+        cells = conjunction.cells
+        return [attribute_name(cells, join_values(cells, values)) for values in zip(*parts, strict=True)]
+
+
+NO_LABELS: Ints = np.empty(0, np.int32)
+
+
+def offsets_of(X: Sentences) -> Longs:
+    """Where each sentence begins in the concatenation, and the end of the last."""
+    return np.concatenate([[0], np.cumsum([len(sentence) for sentence in X])]).astype(np.int64)
+
+
+def column_values(X: Sentences, column: int) -> list[str]:
+    """All values of one input column, sentence after sentence."""
+    items = list(chain.from_iterable(X))
+    if not items or isinstance(items[0], str):
+        return items  # type: ignore[return-value]  # checked by check_sentences
+    return [item[column] for item in items]  # type: ignore[index,misc]
+
+
+def shifted(forms: Ints, offsets: Longs, offset: int) -> Ints:
+    """The form `offset` tokens further on; an edge's form beyond the sentence."""
+    if offset == 0:
+        return forms
+    out = np.empty_like(forms)
+    lengths = np.diff(offsets)
+    within = np.arange(len(forms)) - np.repeat(offsets[:-1], lengths)
+    target = within + offset
+    inside = (target >= 0) & (target < np.repeat(lengths, lengths))
+    out[inside] = forms[np.flatnonzero(inside) + offset]
+    out[~inside] = 0 if offset < 0 else N_EDGES - 1
+    return out
+
+
+def check_sentences(X: Sentences) -> int:
+    """Refuse what cannot be encoded. Returns the number of columns, 0 for ready-made attributes."""
+    if isinstance(X, str) or not hasattr(X, "__len__"):
+        raise DataError(f"expected a list of sentences, found {type(X).__name__}", place="X")
+    width = -1
+    for i, sentence in enumerate(X):
+        if isinstance(sentence, str):
+            raise DataError("a sentence is a list of items, found a string: split it into tokens", place=f"X[{i}]")
+        if len(sentence) == 0:
+            raise DataError("the sentence is empty; leave empty sentences out", place=f"X[{i}]")
+        widths = {len(item) if isinstance(item, tuple) else 1 if isinstance(item, str) else 0 for item in sentence}
+        if width < 0:
+            width = next(iter(widths))
+        if widths != {width}:
+            _refuse_item(sentence, width, i)
+    return max(width, 0)
+
+
+def _refuse_item(sentence: Sequence[Item], width: int, i: int) -> None:
+    """Name the first item of another kind than the first of all."""
+    kinds = {0: "a dict of attributes", 1: "a string"}
+    for t, item in enumerate(sentence):
+        here = len(item) if isinstance(item, tuple) else 1 if isinstance(item, str) else 0
+        if here != width:
+            found = f"a tuple of {here}" if isinstance(item, tuple) else type(item).__name__
+            expected = kinds.get(width, f"a tuple of {width} strings")
+            raise DataError(f"expected {expected}, as in the first sentence, found {found}", place=f"X[{i}][{t}]")

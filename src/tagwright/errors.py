@@ -1,0 +1,41 @@
+"""Every error a user can cause: each says where, what was found, what was expected, and the cure.
+
+The command line prints the message alone and exits with code 1; the library raises.
+"""
+
+from __future__ import annotations
+
+
+class TagwrightError(Exception):
+    """Base of all errors raised on purpose."""
+
+
+class DataError(TagwrightError, ValueError):
+    """Input that cannot be used: a bad line in a file, a bad sentence or label in an argument.
+
+    `place` is "file:line" or the argument's name ("X[3][7]").
+    """
+
+    def __init__(self, message: str, *, place: str | None = None) -> None:
+        super().__init__(f"{place}: {message}" if place else message)
+        self.place = place
+
+
+class TemplateError(DataError):
+    """A feature template that cannot be read."""
+
+
+class ParameterError(TagwrightError, ValueError):
+    """A learner's parameter outside its range."""
+
+
+class ModelFileError(TagwrightError, ValueError):
+    """A file that is not a usable model."""
+
+
+class NotFittedError(TagwrightError, ValueError, AttributeError):
+    """A model that was asked to predict before `fit` (scikit-learn's meaning, without importing it)."""
+
+
+class ConvergenceWarning(UserWarning):
+    """An optimiser stopped before it converged."""

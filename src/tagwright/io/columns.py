@@ -1,0 +1,185 @@
+"""CoNLL-style columns: one word a line, its columns apart by tabs or spaces, a blank line between sentences.
+
+    EU      NNP  B-ORG
+    rejects VBZ  O
+
+A line that has a tab is split at tabs alone, another at runs of spaces. The label is the last column unless another
+is asked for; the inputs are the columns left of it. Line 1 may name the columns (CoNLL-U Plus):
+
+    # global.columns = WORD POS ENTITY
+
+No other comment is known, since "#" is a word in many corpora. "-DOCSTART- -X- O" lines are sentences like others.
+With labels, every line must have as many columns as the first. Without (tagging), a line needs the input columns and
+may have more. A field that is asked for may not be empty.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from tagwright.errors import DataError
+from tagwright.io.layout import Column, Layout, choose_columns
+from tagwright.io.lines import HEADER, Lines, read_blocks
+from tagwright.sequence import Sentence
+
+
+def find_columns(
+    lines: Lines, label: Column | None, inputs: Sequence[Column] | None = None, n_inputs: int | None = None
+) -> Layout:
+    """The layout of a file of columns, from its header and its first line."""
+    head = lines.peek(2)
+    names = read_header(head)
+    rows = [line for line in head[1 if names else 0 :] if line]
+    if not rows:
+        return Layout("columns", None, tuple(range(n_inputs or 1)))
+    width = len(split_line(rows[0]))
+    place = lines.place(lines.first_number(rows[0]))
+    if names and label is not None and len(names) != width:
+        raise DataError(
+            f"found {width} columns, expected {len(names)}: line 1 names {' '.join(names)}; correct one of the lines",
+            place=place,
+        )
+    target, chosen = choose_columns(label, inputs, n_inputs, width, names, place)
+    input_names = tuple(names[i] for i in chosen) if len(names) > max(chosen) else ()
+    return Layout("columns", target, chosen, input_names, width if target is not None else 0)
+
+
+def read_header(head: Sequence[str]) -> tuple[str, ...]:
+    """The names on a line `# global.columns = ...`, or ()."""
+    match = HEADER.match(head[0]) if head else None
+    return tuple(match[1].split()) if match else ()
+
+
+def split_line(line: str) -> list[str]:
+    """The fields of one line."""
+    return line.split("\t") if "\t" in line else [part for part in line.split(" ") if part]
+
+
+def split_evenly(rows: list[str], separator: str, width: int) -> list[str] | None:
+    """The fields of all lines in one list, "\\n" after each line's: column i is `fields[i :: width + 1]`.
+
+    None if some line does not have `width` fields. One split for a sentence is faster than one for a line, and no field
+    can be "\\n", so that a line too short and one too long do not go unseen.
+    """
+    fields = f"{separator}\n{separator}".join(rows).split(separator)
+    if len(fields) != len(rows) * (width + 1) - 1 or fields[width :: width + 1].count("\n") != len(rows) - 1:
+        return None
+    return fields
+
+
+def read_columns(lines: Lines, layout: Layout) -> Iterator[Sentence]:
+    """The sentences of a file of columns, with labels where `layout.label` is a column."""
+    name, newline = lines.name, lines.newline
+    label, inputs = layout.label, layout.inputs
+    single = inputs[0] if len(inputs) == 1 else None
+    has_header = bool(read_header(lines.peek(1)))
+    held: list[str] = []
+    for number, lead, block in read_blocks(lines):
+        if has_header:
+            has_header = False
+            lead += 1
+            if lead == len(block) - 1:  # a blank line stands between the header and the first sentence
+                held = block
+                continue
+        fields, step = _split_block(block[lead:-1], lines, number + lead, layout)
+        if single is not None:
+            items: list[str] | list[tuple[str, ...]] = fields[single::step]
+        else:
+            items = list(zip(*[fields[i::step] for i in inputs]))
+        labels = None if label is None else fields[label::step]
+        place = f"{name}:{number + lead}"
+        if held:
+            lead += len(held)
+            block, held = held + block, []
+        yield Sentence(items, labels, place, block, range(lead, len(block) - 1), "columns", newline)
+
+
+def _split_block(rows: list[str], lines: Lines, number: int, layout: Layout) -> tuple[list[str], int]:
+    """The fields of a sentence as in `split_evenly`, and the step from a field to the next of its column."""
+    separator = "\t" if "\t" in rows[0] else " "
+    width = layout.width or rows[0].count(separator) + 1
+    fields = split_evenly(rows, separator, width)
+    tabs_mixed = separator == " " and fields is not None and any("\t" in line for line in rows)
+    if fields is None or "" in fields or tabs_mixed or width <= max(layout.inputs):
+        # Runs of spaces, unlike lines, or an error: look again, line by line.
+        table = _split_carefully(rows, lines, number, layout)
+        width = min(map(len, table))
+        fields = [field for row in table for field in (*row[:width], "\n")]
+    return fields, width + 1
+
+
+def _split_carefully(rows: list[str], lines: Lines, number: int, layout: Layout) -> list[list[str]]:
+    """The fields of each line, or an error that names the first bad line."""
+    used = {*layout.inputs} if layout.label is None else {*layout.inputs, layout.label}
+    needed = max(used) + 1
+    table = []
+    for i, line in enumerate(rows):
+        fields = split_line(line)
+        place = lines.place(number + i)
+        if layout.width and len(fields) != layout.width:
+            raise DataError(
+                f"found {count_columns(len(fields))} in {line[:60]!r}, expected {layout.width} as on the first line; "
+                "correct the line (a line between sentences must be blank; a field cannot hold the separator)",
+                place=place,
+            )
+        if len(fields) < needed:
+            raise DataError(
+                f"found {count_columns(len(fields))} in {line[:60]!r}, expected at least {needed}; add what is missing, or "
+                "choose other input columns",
+                place=place,
+            )
+        for column in sorted(used):
+            if not fields[column]:
+                what = "label" if column == layout.label else "field"
+                raise DataError(
+                    f"column {column} is empty, expected a {what}; write one (often '_' or 'O') between the tabs",
+                    place=place,
+                )
+        table.append(fields)
+    return table
+
+
+def count_columns(n: int) -> str:
+    """How many columns a line has, in words."""
+    return "1 column" if n == 1 else f"{n} columns"
+
+
+def rows_of(sentence: Sentence, forbidden: str) -> list[tuple[str, ...]]:
+    """The input columns of each item, for a sentence whose lines are of another format or that has none."""
+    rows = []
+    for item in sentence.items:
+        if isinstance(item, dict):
+            raise DataError(
+                "attributes cannot be written as words; write labels alone (crfsuite)", place=sentence.place
+            )
+        row = (item,) if isinstance(item, str) else item
+        for field in row:
+            if not field.strip(" ") or any(character in field for character in forbidden):
+                raise DataError(
+                    f"the format cannot hold the word {field[:60]!r}: it is empty or holds a separator; "
+                    "write another format (columns or conllu for words with spaces)",
+                    place=sentence.place or None,
+                )
+        rows.append(row)
+    return rows
+
+
+def write_columns(sentence: Sentence, labels: Sequence[str], values: Sequence[str] | None = None) -> list[str]:
+    """The sentence's lines as they were, each with its label (and value) as a further column; a blank line last.
+
+    The separator is a tab if the line has a tab or but one column, else a space. A header gets the further names.
+    """
+    added = labels if values is None else [f"{label}\t{value}" for label, value in zip(labels, values)]
+    if sentence.format != "columns":
+        return ["\t".join((*row, label)) for row, label in zip(rows_of(sentence, "\t\n\r"), added)] + [""]
+    lines = list(sentence.lines)
+    for i in range(sentence.words[0]):
+        if HEADER.match(lines[i]):
+            lines[i] += " PREDICTED" if values is None else " PREDICTED PROBABILITY"
+    for i, label in zip(sentence.words, added):
+        line = lines[i]
+        if "\t" in line or " " not in line:
+            lines[i] = f"{line}\t{label}"
+        else:
+            lines[i] = f"{line} {label}".replace("\t", " ")
+    return lines

@@ -1,0 +1,145 @@
+"""CoNLL-U, and CoNLL-U Plus: ten columns apart by tabs, or those that line 1 names.
+
+    # text = He didn't.
+    1       He      he      PRON    PRP     ...
+    2-3     didn't  _       _       _       ...
+    2       did     do      AUX     VBD     ...
+
+Only words (an ID that is an integer) are items. Comments, multiword tokens (2-3), empty nodes (1.1), every other
+column and blank lines are kept and written back byte for byte; the tagged column alone is replaced. What is not kept:
+a byte order mark, blank lines at the end of the file, and a missing blank line after the last sentence is added.
+Comments without words, then a blank line, are kept with the next sentence.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from tagwright.errors import DataError
+from tagwright.io.columns import count_columns, read_header, rows_of, split_evenly
+from tagwright.io.layout import Column, Layout, choose_columns
+from tagwright.io.lines import Lines, read_blocks
+from tagwright.sequence import Sentence
+
+NAMES = ("ID", "FORM", "LEMMA", "UPOS", "XPOS", "FEATS", "HEAD", "DEPREL", "DEPS", "MISC")
+FORM, UPOS, MISC = NAMES.index("FORM"), NAMES.index("UPOS"), NAMES.index("MISC")
+RANGE_OR_EMPTY = re.compile(r"[0-9]+[-.][0-9]+")
+
+
+def find_conllu(
+    lines: Lines, label: Column | None, inputs: Sequence[Column] | None = None, n_inputs: int | None = None
+) -> Layout:
+    """The layout of a CoNLL-U file: the label is UPOS unless asked otherwise, the input FORM."""
+    names = read_header(lines.peek(1)) or NAMES
+    if inputs is None:
+        if n_inputs is not None and n_inputs > 1:
+            raise DataError(
+                f"found CoNLL-U, where words alone are the default input; expected {n_inputs} input columns: "
+                f"say which of {', '.join(names)} they are",
+                place=lines.name,
+            )
+        inputs = ("FORM",)
+    target, chosen = choose_columns(label, inputs, None, len(names), names, lines.place(1))
+    return Layout("conllu", target, chosen, tuple(names[i] for i in chosen), len(names))
+
+
+def read_conllu(lines: Lines, layout: Layout, *, labelled: bool) -> Iterator[Sentence]:
+    """The sentences of a CoNLL-U file, with labels if `labelled`."""
+    name, newline, width, inputs = lines.name, lines.newline, layout.width, layout.inputs
+    label = layout.label if labelled else None
+    single = inputs[0] if len(inputs) == 1 else None
+    used = list(inputs) if label is None else [*inputs, label]
+    step = width + 1
+    held: list[str] = []
+    for number, lead, block in read_blocks(lines):
+        while block[lead].startswith("#"):
+            lead += 1
+        if lead == len(block) - 1:
+            held += block
+            continue
+        words: Sequence[int] = range(lead, len(block) - 1)
+        fields = split_evenly(block[lead:-1], "\t", width)
+        if fields is None or not "".join(fields[::step]).isdecimal() or any("" in fields[i::step] for i in used):
+            # Multiword tokens, empty nodes, or an error: look again, line by line.
+            words = _find_words(block, lead, lines, number, layout, used)
+            fields = "\t\n\t".join([block[i] for i in words]).split("\t")
+        if single is not None:
+            items: list[str] | list[tuple[str, ...]] = fields[single::step]
+        else:
+            items = list(zip(*[fields[i::step] for i in inputs]))
+        labels = None if label is None else fields[label::step]
+        place = f"{name}:{number + words[0]}"
+        if held:
+            words = [i + len(held) for i in words]
+            block, held = held + block, []
+        yield Sentence(items, labels, place, block, words, "conllu", newline)
+    if held:
+        raise DataError(
+            f"found {held[0][:60]!r} and no words after it, expected a sentence; get the whole file, or delete it",
+            place=lines.place(number),
+        )
+
+
+def _find_words(
+    block: list[str], lead: int, lines: Lines, number: int, layout: Layout, used: Sequence[int]
+) -> list[int]:
+    """The indices of the word lines, or an error that names the first bad line."""
+    words = []
+    for i in range(lead, len(block) - 1):
+        line = block[i]
+        if line.startswith("#"):
+            continue
+        tabs = line.count("\t")
+        if tabs + 1 != layout.width:
+            raise DataError(
+                f"found {count_columns(tabs + 1)} in {line[:60]!r}, expected {layout.width} apart by tabs "
+                "(CoNLL-U); correct the line, or read the file as columns",
+                place=lines.place(number + i),
+            )
+        identity = line[: line.index("\t")]
+        if identity.isdecimal():
+            words.append(i)
+            if "\t\t" in line or line.endswith("\t"):
+                _refuse_empty(line.split("\t"), used, layout, lines.place(number + i))
+        elif not RANGE_OR_EMPTY.fullmatch(identity):
+            raise DataError(
+                f"found the ID {identity!r}, expected a number such as 1, 1-2 or 1.1; correct it",
+                place=lines.place(number + i),
+            )
+    if not words:
+        raise DataError(
+            "found a sentence of multiword tokens or empty nodes alone, expected words (lines with a whole number as "
+            "ID); add them, or delete the sentence",
+            place=lines.place(number + lead),
+        )
+    return words
+
+
+def _refuse_empty(fields: Sequence[str], used: Sequence[int], layout: Layout, place: str) -> None:
+    for column in used:
+        if not fields[column]:
+            what = "label" if column == layout.label else "field"
+            raise DataError(f"column {column} is empty, expected a {what}; write '_' for none", place=place)
+
+
+def write_conllu(
+    sentence: Sentence, labels: Sequence[str], layout: Layout, values: Sequence[str] | None = None
+) -> list[str]:
+    """The sentence's lines with the labels in the tagged column; values go to MISC as `Probability=0.98`."""
+    column = UPOS if layout.label is None else layout.label
+    if sentence.format == "conllu":
+        lines = list(sentence.lines)
+        words = sentence.words
+    else:
+        forms = [row[0] for row in rows_of(sentence, "\t\n\r")]
+        lines = [f"{i}\t{form}" + "\t_" * (len(NAMES) - 2) for i, form in enumerate(forms, 1)] + [""]
+        words = range(len(forms))
+    for t, i in enumerate(words):
+        fields = lines[i].split("\t")
+        fields[column] = labels[t]
+        if values is not None and len(fields) > MISC:
+            value = f"Probability={values[t]}"
+            fields[MISC] = value if fields[MISC] == "_" else f"{fields[MISC]}|{value}"
+        lines[i] = "\t".join(fields)
+    return lines

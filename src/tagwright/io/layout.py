@@ -1,0 +1,132 @@
+"""Where the inputs and the label stand in a file: what a model remembers of how it was trained.
+
+`Layout` is made by `formats.read_sentences` from the file's first lines and the user's wishes, is stored in the model
+file as JSON, and tells writers which column to fill.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from tagwright.errors import DataError, ModelFileError
+
+Column: TypeAlias = int | str  # a number from 0, a negative number from the end, or a name
+
+FORMATS = ("columns", "conllu", "slashed", "plain", "crfsuite")
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """A format, the numbers of the columns that are inputs, and the number of the label's column.
+
+    `names` are the inputs' names where the file gave them, else (). `label` is None where the file has no such column.
+    Formats without columns have one input, 0. `width` is the number of columns of a line, 0 where that is not fixed.
+    """
+
+    format: str
+    label: int | None = None
+    inputs: tuple[int, ...] = (0,)
+    names: tuple[str, ...] = ()
+    width: int = 0
+
+    @property
+    def n_inputs(self) -> int:
+        return len(self.inputs)
+
+    def to_json(self) -> dict[str, object]:
+        """A JSON object for the model file."""
+        return {
+            "format": self.format,
+            "label": self.label,
+            "inputs": list(self.inputs),
+            "names": list(self.names),
+            "width": self.width,
+        }
+
+    @classmethod
+    def from_json(cls, stored: object) -> Layout:
+        """The layout that `to_json` stored; anything else is a ModelFileError."""
+        if not isinstance(stored, Mapping):
+            raise ModelFileError(f"the layout is not an object: {str(stored)[:60]}")
+        format, label, width = stored.get("format"), stored.get("label"), stored.get("width", 0)
+        inputs, names = stored.get("inputs"), stored.get("names", [])
+        well_formed = (
+            format in FORMATS
+            and (label is None or _is_number(label))
+            and _is_number(width)
+            and isinstance(inputs, list)
+            and len(inputs) > 0
+            and all(map(_is_number, inputs))
+            and isinstance(names, list)
+            and len(names) in (0, len(inputs))
+            and all(isinstance(name, str) for name in names)
+        )
+        if not well_formed:
+            raise ModelFileError(f"the layout cannot be used: {str(dict(stored))[:200]}")
+        return cls(str(format), label, tuple(inputs or ()), tuple(names), width)
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+
+
+def find_column(column: Column, width: int, names: Sequence[str], *, place: str) -> int:
+    """The number from 0 of a column given by number or name. Names are compared without regard to case."""
+    if isinstance(column, str):
+        if column.casefold() in [name.casefold() for name in names]:
+            return [name.casefold() for name in names].index(column.casefold())
+        try:
+            column = int(column)
+        except ValueError:
+            cure = "" if names else "; columns have names only where line 1 is '# global.columns = NAME NAME ...'"
+            raise DataError(
+                f"no column is called {column!r}; {_list_columns(width, names)}{cure}", place=place
+            ) from None
+    if not -width <= column < width:
+        raise DataError(f"there is no column {column}; {_list_columns(width, names)}", place=place)
+    return column % width
+
+
+def _list_columns(width: int, names: Sequence[str]) -> str:
+    """The columns there are, for a message."""
+    if names:
+        return "the columns are " + ", ".join(f"{i} {name}" for i, name in enumerate(names)) + ": choose one of them"
+    if width == 1:
+        return "the line has one column, 0"
+    return f"the line has {width} columns: choose from 0 to {width - 1}, or -1 for the last"
+
+
+def choose_columns(
+    label: Column | None,
+    inputs: Sequence[Column] | None,
+    n_inputs: int | None,
+    width: int,
+    names: Sequence[str],
+    place: str,
+) -> tuple[int | None, tuple[int, ...]]:
+    """The label's column and the input columns as numbers.
+
+    Without `inputs`: the first `n_inputs` columns, or else all columns left of the label (in CoNLL files, columns
+    to the right are later analyses), or else all columns.
+    """
+    target = None if label is None else find_column(label, width, names, place=place)
+    if inputs is not None:
+        chosen = tuple(find_column(column, width, names, place=place) for column in inputs)
+    elif n_inputs is not None:
+        chosen = tuple(find_column(i, width, names, place=place) for i in range(n_inputs))
+    else:
+        chosen = tuple(range(width if target is None else target))
+    if not chosen:
+        found = "the line has only one column" if width == 1 else f"column {target} is the first"
+        raise DataError(
+            f"no input columns are left of the label's column: {found}; expected a word and then its label, or say "
+            "which columns are inputs",
+            place=place,
+        )
+    if target in chosen:
+        raise DataError(
+            f"column {target} is asked for as an input and as the label; choose another for one of them", place=place
+        )
+    return target, chosen

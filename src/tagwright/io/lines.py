@@ -1,0 +1,258 @@
+"""From a source of bytes to numbered lines: the first step of every reader.
+
+    path, "-", stream ─► chunks ─► (gunzip) ─► whole lines ─► UTF-8 ─► Lines ─► blocks (lines up to a blank line)
+
+Reading is by chunk: memory holds one chunk and one sentence, never the file. What comes out has no byte order mark and
+no line ends ("\\n" and "\\r\\n" are both ends; the kind of the file's first line is kept for writers). White space
+means space and tab and nothing else: a no-break space may be part of a word. Refused, with file and line: bytes that
+are not UTF-8, NUL, a carriage return inside a line, a word longer than `MAX_TOKEN`, a line longer than `MAX_LINE`.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+import zlib
+from collections.abc import Iterable, Iterator
+from itertools import chain
+from typing import IO, Any, TypeAlias
+
+from tagwright.errors import DataError
+
+Source: TypeAlias = str | os.PathLike[str] | IO[str] | IO[bytes]
+Batch: TypeAlias = tuple[int, list[str]]  # number of the first line, lines
+
+CHUNK = 1 << 18  # bytes read at once
+MAX_TOKEN = 1 << 16  # characters without white space
+MAX_LINE = 1 << 24  # bytes
+HEADER = re.compile(r"#\s*global\.columns\s*=\s*(.*)")  # CoNLL-U Plus: the names of the columns, on line 1
+
+
+class Lines:
+    """The lines of one source, in numbered batches, with a look at the first ones before reading begins."""
+
+    def __init__(self, source: Source) -> None:
+        self.name = source_name(source)
+        self.newline = "\n"
+        self._held: list[Batch] = []
+        self._batches = self._read_batches(read_chunks(source, self.name))
+
+    def __iter__(self) -> Iterator[Batch]:
+        held, self._held = self._held, []
+        return chain(held, self._batches)
+
+    def place(self, number: int) -> str:
+        """The place of a line for an error message."""
+        return f"{self.name}:{number}"
+
+    def peek(self, wanted: int) -> list[str]:
+        """The first `wanted` lines that are not blank, or fewer if a sentence ends: then "" stands last.
+
+        A header line does not end a sentence. The answer depends on the lines alone, not on how they arrive.
+        """
+        head: list[str] = []
+        for batch in chain(self._held, self._hold()):
+            for line in batch[1]:
+                if not is_blank(line):
+                    head.append(line)
+                    if len(head) == wanted:
+                        return head
+                elif head and not HEADER.match(head[-1]):
+                    return [*head, ""]
+        return head
+
+    def first_number(self, line: str) -> int:
+        """The number of a line that `peek` showed."""
+        for number, lines in self._held:
+            if line in lines:
+                return number + lines.index(line)
+        return 1
+
+    def _hold(self) -> Iterator[Batch]:
+        for batch in self._batches:
+            self._held.append(batch)
+            yield batch
+
+    def _read_batches(self, chunks: Iterable[bytes]) -> Iterator[Batch]:
+        number = 1
+        for block in self._whole_lines(chunks):
+            if number == 1:
+                block = block.removeprefix(b"\xef\xbb\xbf")
+                self.newline = "\r\n" if block[: block.index(b"\n")].endswith(b"\r") else "\n"
+            text = self._decode(block, number)
+            if "\r" in text:
+                text = text.replace("\r\n", "\n")
+            lines = text.split("\n")
+            lines.pop()
+            if "\r" in text:
+                self._refuse_carriage_return(lines, number)
+            if max(map(len, lines)) > MAX_TOKEN:
+                self._refuse_long_token(lines, number)
+            yield number, lines
+            number += len(lines)
+
+    def _whole_lines(self, chunks: Iterable[bytes]) -> Iterator[bytes]:
+        """The same bytes, cut after line ends only; the last line gets its end if it has none."""
+        rest: list[bytes] = []
+        size = number = 0
+        for chunk in chunks:
+            cut = chunk.rfind(b"\n") + 1
+            if cut:
+                block = b"".join(rest) + chunk[:cut]
+                yield block
+                number += block.count(b"\n")
+                rest, size = [], 0
+            if cut < len(chunk):
+                rest.append(chunk[cut:])
+                size += len(chunk) - cut
+            if size > MAX_LINE:
+                raise DataError(
+                    f"found a line of more than {MAX_LINE >> 20} MiB, expected sentences or words on lines of their "
+                    "own; break the line, or check that this is a text file",
+                    place=self.place(number + 1),
+                )
+        if rest:
+            yield b"".join(rest) + b"\n"
+
+    def _decode(self, block: bytes, number: int) -> str:
+        nul = block.find(b"\0")
+        if nul >= 0:
+            raise DataError(
+                "found a NUL byte, expected UTF-8 text; the file is binary, damaged or UTF-16: convert it, for example "
+                "with: iconv -f UTF-16 -t UTF-8",
+                place=self.place(number + block.count(b"\n", 0, nul)),
+            )
+        try:
+            return block.decode("utf-8")
+        except UnicodeDecodeError as error:
+            at = error.start
+            column = at - block.rfind(b"\n", 0, at)
+            raise DataError(
+                f"found byte 0x{block[at]:02x} at byte {column} of the line, expected UTF-8; convert the file, for "
+                "example with: iconv -f ISO-8859-1 -t UTF-8",
+                place=self.place(number + block.count(b"\n", 0, at)),
+            ) from None
+
+    def _refuse_carriage_return(self, lines: list[str], number: int) -> None:
+        for i, line in enumerate(lines):
+            if "\r" in line:
+                raise DataError(
+                    "found a carriage return inside the line, expected lines that end in LF or CRLF; convert the file, "
+                    "for example with: tr '\\r' '\\n'",
+                    place=self.place(number + i),
+                )
+
+    def _refuse_long_token(self, lines: list[str], number: int) -> None:
+        for i, line in enumerate(lines):
+            longest = max(map(len, line.replace("\t", " ").split(" ")))
+            if longest > MAX_TOKEN:
+                raise DataError(
+                    f"found {longest:,} characters without white space, expected words of at most {MAX_TOKEN:,}; "
+                    "split the text into tokens, or delete the line",
+                    place=self.place(number + i),
+                )
+
+
+def is_blank(line: str) -> bool:
+    """Whether a line holds nothing but spaces and tabs."""
+    return not line.strip(" \t")
+
+
+def read_blocks(lines: Lines) -> Iterator[tuple[int, int, list[str]]]:
+    """Lines up to and with the blank line that ends a sentence: (number of the first line, blank lines before, lines).
+
+    The last line of a block is always blank: the end of the file counts as one. Blank lines at the end of the file
+    belong to no block.
+    """
+    block: list[str] = []
+    number, lead = 1, 0
+    for _, batch in lines:
+        start = 0
+        # A blank line begins with a character below "!", or is empty; few other lines do.
+        for stop in [i for i, line in enumerate(batch) if line < "!" and is_blank(line)]:
+            if stop == start and lead == len(block):
+                lead += 1
+                block.append(batch[stop])
+            else:
+                block += batch[start : stop + 1]
+                yield number, lead, block
+                number += len(block)
+                block, lead = [], 0
+            start = stop + 1
+        block += batch[start:]
+    if lead < len(block):
+        block.append("")
+        yield number, lead, block
+
+
+def source_name(source: Source) -> str:
+    """What to call a source in messages."""
+    if source == "-":
+        return "<stdin>"
+    if isinstance(source, str | os.PathLike):
+        return os.fspath(source)
+    name = getattr(source, "name", None)
+    return name if isinstance(name, str) else "<stream>"
+
+
+def read_chunks(source: Source, name: str) -> Iterator[bytes]:
+    """The bytes of a source as they come, unpacked if they begin as gzip does."""
+    if source == "-":
+        yield from _unpack(_read_stream(getattr(sys.stdin, "buffer", sys.stdin), name), name)
+    elif isinstance(source, str | os.PathLike):
+        try:
+            with open(source, "rb") as stream:
+                yield from _unpack(_read_stream(stream, name), name)
+        except FileNotFoundError:
+            raise DataError("no such file; check the path", place=name) from None
+        except OSError as error:
+            if os.path.isdir(source):
+                raise DataError("found a directory, expected a file; name a file in it", place=name) from None
+            raise DataError(f"cannot read the file: {error.strerror}", place=name) from None
+    else:
+        yield from _unpack(_read_stream(source, name), name)
+
+
+def _read_stream(stream: Any, name: str) -> Iterator[bytes]:
+    """Chunks of a binary or text stream. `read1` does not wait for a full chunk: pipes are read as they are filled."""
+    read = getattr(stream, "read1", None) or stream.read
+    try:
+        while chunk := read(CHUNK):
+            yield chunk.encode("utf-8", "surrogateescape") if isinstance(chunk, str) else chunk
+    except UnicodeDecodeError as error:
+        raise DataError(
+            f"the stream was opened as {error.encoding} and holds byte 0x{error.object[error.start]:02x} that is not; "
+            "open the file in binary mode, or with its own encoding",
+            place=name,
+        ) from None
+
+
+def _unpack(chunks: Iterator[bytes], name: str) -> Iterator[bytes]:
+    """Undo gzip, piece by piece. No UTF-8 text begins with gzip's two magic bytes, so the name does not matter."""
+    first = next(chunks, b"")
+    if len(first) == 1:
+        first += next(chunks, b"")
+    if not first.startswith(b"\x1f\x8b"):
+        yield first
+        yield from chunks
+        return
+    unpacker = zlib.decompressobj(wbits=31)
+    try:
+        for packed in chain([first], chunks):
+            full = False
+            while packed or full:
+                if unpacker.eof:  # another member may follow, or zeros that fill a block
+                    packed = packed.lstrip(b"\0")
+                    if not packed:
+                        break
+                    unpacker = zlib.decompressobj(wbits=31)
+                text = unpacker.decompress(packed, CHUNK)
+                full = len(text) == CHUNK  # more may wait inside the unpacker
+                packed = unpacker.unused_data if unpacker.eof else unpacker.unconsumed_tail
+                if text:
+                    yield text
+    except zlib.error as error:
+        raise DataError(f"the gzip data is damaged ({error}); pack the file again", place=name) from None
+    if not unpacker.eof:
+        raise DataError("the gzip data ends too early: the file was cut; get the whole file", place=name)

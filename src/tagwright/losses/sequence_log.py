@@ -1,0 +1,55 @@
+"""F1, the CRF's loss: −Σ_i log p(y_i | x_i). DIGEST section 2; LOSS equation 4.
+
+    value      Σ_i [ log Z(x_i) − F(x_i, y_i) ]
+    gradient   with respect to the lattice: expected minus gold counts, node by node and edge by edge
+
+A loss sees a run of sentences: emission rows and the shared chain. It overwrites the rows by their gradient and returns
+its value with the *expected* transition, start and stop counts (the gold ones never change: the caller keeps them).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from tagwright._jit import kernel
+from tagwright.arrays import Doubles, Floats, Ints, Longs
+from tagwright.chain.forward_backward import Chain, expect
+
+
+@dataclass(frozen=True, slots=True)
+class RunLoss:
+    """A loss over a run of sentences, with the gradient's expected part for the chain's scores."""
+
+    values: Doubles  # [N]
+    transition: Doubles  # [Y, Y]
+    start: Doubles  # [Y]
+    stop: Doubles  # [Y]
+
+
+@kernel
+def gold_scores(
+    emission: Floats, offsets: Longs, labels: Ints, transition: Doubles, start: Doubles, stop: Doubles, out: Doubles
+) -> None:
+    """F(x_i, y_i) of every sentence."""
+    for i in range(offsets.shape[0] - 1):
+        begin, end = offsets[i], offsets[i + 1]
+        total = start[labels[begin]] + stop[labels[end - 1]]
+        for p in range(begin, end):
+            total += emission[p, labels[p]]
+            if p > begin:
+                total += transition[labels[p - 1], labels[p]]
+        out[i] = total
+
+
+def sequence_log(emission: Floats, offsets: Longs, labels: Ints, chain: Chain) -> RunLoss:
+    """Value and gradient for one run: emission [n, P], offsets [N + 1] from 0, gold labels [n]."""
+    Y = chain.n_labels
+    gold = np.empty(len(offsets) - 1)
+    gold_scores(emission, offsets, labels, *chain.scores, gold)
+    found = expect(emission, offsets, chain)
+    start = emission[offsets[:-1], :Y].sum(axis=0, dtype=np.float64)
+    stop = emission[offsets[1:] - 1, :Y].sum(axis=0, dtype=np.float64)
+    emission[np.arange(len(labels)), labels] -= 1
+    return RunLoss(found.log_z - gold, found.transitions, start, stop)

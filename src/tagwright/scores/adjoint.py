@@ -1,0 +1,189 @@
+"""The way back: gradients with respect to emission rows ─► gradients with respect to weights.
+
+The transpose of scores/linear.py, for one training Dataset. Every sum is made by one owner in a fixed order, so any
+number of threads gives the same bits:
+
+    per block of tokens   G[r] += Σ_{tokens p of the block that use table row r} dE[p]          an owner per row r
+                          dW[w] += Σ_{tokens p that carry attribute a} v · dE[p, y]             an owner per attribute a
+    at the end            dW[w] += Σ_{table rows r that have attribute a} G[r, y]               an owner per attribute a
+
+Blocks keep dE small enough to stay in the cache between its making and its use.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from tagwright._jit import kernel
+from tagwright.arrays import Doubles, Floats, Ints, Longs, Workers, cut_evenly
+from tagwright.encode.dataset import Dataset
+from tagwright.scores.linear import PIECES, LinearScores, find_row
+
+
+@dataclass(frozen=True, slots=True)
+class Lists:
+    """Lists of numbers for some keys: key keys[k] owns entries[pointers[k] : pointers[k + 1]]."""
+
+    keys: Longs
+    pointers: Longs
+    entries: Longs
+    cuts: list[tuple[int, int]]
+
+    @classmethod
+    def collect(cls, owner: Longs, n_owners: int) -> Lists:
+        """For every owner that occurs, the places where it does. An owner of −1 is nobody."""
+        counts = np.bincount(owner[owner >= 0], minlength=n_owners).astype(np.int64)
+        starts = np.concatenate([[0], np.cumsum(counts)])
+        entries = np.empty(int(starts[-1]), np.int64)
+        sort_by_owner(owner, starts[:-1].copy(), entries)
+        keys = np.flatnonzero(counts).astype(np.int64)
+        pointers = np.concatenate([starts[:-1][keys], starts[-1:]]).astype(np.int64)
+        return cls(keys, pointers, entries, cut_evenly(counts[keys] + 1, PIECES))
+
+
+@kernel
+def sort_by_owner(owner: Longs, free: Longs, entries: Longs) -> None:
+    """Counting sort: put each place into its owner's run; free[k] is the next free entry of owner k."""
+    for place in range(owner.shape[0]):
+        k = owner[place]
+        if k >= 0:
+            entries[free[k]] = place
+            free[k] += 1
+
+
+@kernel
+def list_rows(forms: Ints, slot_offsets: Longs, offsets: Longs, first: int, last: int, rows: Longs) -> None:
+    """rows[(p − origin) · S + s]: the table row that slot s of token p reads."""
+    S = slot_offsets.shape[0]
+    for i in range(first, last):
+        for p in range(offsets[i], offsets[i + 1]):
+            for s in range(S):
+                form = find_row(forms, p, slot_offsets[s], offsets[i], offsets[i + 1])
+                rows[(p - offsets[first]) * S + s] = form * S + s
+
+
+@kernel
+def list_attributes(codes: Ints, slot_terms: Longs, slot_bases: Longs, attributes: Longs) -> None:
+    """attributes[f · K + k]: the attribute that form f has for the k-th (slot, term) pair, −1 if none."""
+    K = slot_terms.shape[0]
+    for f in range(codes.shape[0]):
+        for k in range(K):
+            code = codes[f, slot_terms[k]]
+            attributes[f * K + k] = slot_bases[k] + code if code >= 0 else -1
+
+
+@kernel
+def sum_tokens(
+    keys: Longs, pointers: Longs, tokens: Longs, gradient: Floats, total: Doubles, out: Floats, first: int, last: int
+) -> None:
+    """out[r] += Σ gradient rows of the tokens that read row r, for the keys `first` to `last` − 1. total [P]: work."""
+    P = out.shape[1]
+    for k in range(first, last):
+        total[:] = 0
+        for e in range(pointers[k], pointers[k + 1]):
+            row = gradient[tokens[e]]
+            for j in range(P):
+                total[j] += row[j]
+        target = out[keys[k]]
+        for j in range(P):
+            target[j] += total[j]
+
+
+@kernel
+def sum_entries(
+    keys: Longs, pointers: Longs, rows: Longs, values: Floats, pattern_pointers: Longs, labels: Ints, gradient: Floats,
+    out: Doubles, first: int, last: int,
+) -> None:  # fmt: skip
+    """out[w] += Σ v · gradient[r, label(w)] over the rows r that have the attribute of weight w."""
+    weighted = values.shape[0] > 0
+    for k in range(first, last):
+        a = keys[k]
+        begin, end = pattern_pointers[a], pattern_pointers[a + 1]
+        for e in range(pointers[k], pointers[k + 1]):
+            row = gradient[rows[e]]
+            for w in range(begin, end):
+                out[w] += values[e] * row[labels[w]] if weighted else row[labels[w]]
+
+
+class Adjoint:
+    """Carries dE of one Dataset back to its weights. `blocks`: runs (first, last) of sentences, one at a time."""
+
+    def __init__(self, scores: LinearScores, data: Dataset, blocks: list[tuple[int, int]]) -> None:
+        self.scores = scores
+        self.data = data
+        self.sums = [
+            np.zeros((column.n_known * slots.n_slots, scores.width), scores.dtype)
+            for column, slots in zip(scores.encoder.columns, scores.slots, strict=True)
+        ]
+        self.readers = [[self._list_readers(c, *block) for c in range(len(self.sums))] for block in blocks]
+        self.carriers = [self._list_carriers(*block) for block in blocks]
+        self.owners = [self._list_owners(c) for c in range(len(self.sums))]
+        self.gradient = np.zeros(scores.pattern.n_weights)
+
+    def reset(self) -> None:
+        """Begin a new gradient."""
+        self.gradient[:] = 0
+        for sums in self.sums:
+            sums[:] = 0
+
+    def add_block(self, block: int, gradient: Floats, workers: Workers) -> None:
+        """Take in dE [n, P] of one block."""
+        readers = enumerate(self.readers[block])
+        workers.run(self._sum_tokens, [(c, lists, gradient, *cut) for c, lists in readers for cut in lists.cuts])
+        carriers, values = self.carriers[block]
+        workers.run(self._sum_entries, [(carriers, values, gradient, *cut) for cut in carriers.cuts])
+
+    def finish(self, workers: Workers) -> Doubles:
+        """The gradient with respect to the weights."""
+        for lists, sums in zip(self.owners, self.sums, strict=True):
+            workers.run(self._sum_entries, [(lists, NO_VALUES, sums, *cut) for cut in lists.cuts])
+        return self.gradient
+
+    def _sum_tokens(self, c: int, lists: Lists, gradient: Floats, first: int, last: int) -> None:
+        work = np.empty(self.scores.width)
+        sum_tokens(lists.keys, lists.pointers, lists.entries, gradient, work, self.sums[c], first, last)
+
+    def _sum_entries(self, lists: Lists, values: Floats, gradient: Floats, first: int, last: int) -> None:
+        pattern = self.scores.pattern
+        sum_entries(
+            lists.keys, lists.pointers, lists.entries, values, pattern.pointers, pattern.labels, gradient,
+            self.gradient, first, last,
+        )  # fmt: skip
+
+    def _list_readers(self, c: int, first: int, last: int) -> Lists:
+        """For every table row of column c, the tokens of a block that read it."""
+        slots, data = self.scores.slots[c], self.data
+        n = int(data.offsets[last] - data.offsets[first])
+        rows = np.empty(n * slots.n_slots, np.int64)
+        list_rows(data.forms[c], slots.offsets, data.offsets, first, last, rows)
+        lists = Lists.collect(rows, len(self.sums[c]))
+        lists.entries[:] //= max(slots.n_slots, 1)
+        return lists
+
+    def _list_carriers(self, first: int, last: int) -> tuple[Lists, Floats]:
+        """For every attribute that tokens of a block carry themselves, those tokens, and the values there."""
+        data = self.data
+        begin, end = int(data.offsets[first]), int(data.offsets[last])
+        carried = slice(int(data.pointers[begin]), int(data.pointers[end]))
+        token_of = np.repeat(np.arange(end - begin, dtype=np.int64), np.diff(data.pointers[begin : end + 1]))
+        lists = Lists.collect(data.attributes[carried].astype(np.int64), self.scores.encoder.n_attributes)
+        values = data.values[carried][lists.entries] if len(data.values) else NO_VALUES
+        lists.entries[:] = token_of[lists.entries]
+        return lists, values
+
+    def _list_owners(self, c: int) -> Lists:
+        """For every attribute of column c, the table rows that have it."""
+        slots, column = self.scores.slots[c], self.scores.encoder.columns[c]
+        K = max(len(slots.terms), 1)
+        attributes = np.empty(column.n_known * len(slots.terms), np.int64)
+        list_attributes(column.codes[: column.n_known], slots.terms, slots.bases, attributes)
+        lists = Lists.collect(attributes, self.scores.encoder.n_attributes)
+        slot_of = np.repeat(np.arange(slots.n_slots, dtype=np.int64), np.diff(slots.pointers))
+        if len(lists.entries):
+            lists.entries[:] = lists.entries // K * slots.n_slots + slot_of[lists.entries % K]
+        return lists
+
+
+NO_VALUES: Doubles = np.empty(0)

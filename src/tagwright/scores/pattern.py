@@ -1,0 +1,75 @@
+"""Which (attribute, label) pairs get a weight: those seen together in training, or all.
+
+`min_count`: an attribute that fewer tokens have gets none.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tagwright._jit import kernel
+from tagwright.arrays import Ints, Longs
+from tagwright.encode.dataset import Dataset
+from tagwright.encode.encoder import Encoder
+from tagwright.scores.linear import Pattern, find_row, slot_arrays
+
+
+@kernel
+def count_rows(
+    forms: Ints, slot_offsets: Longs, offsets: Longs, gold: Ints, Y: int, seen: np.ndarray, counts: Longs
+) -> None:
+    """How often each table row is read, and with which labels."""
+    S = slot_offsets.shape[0]
+    for i in range(offsets.shape[0] - 1):
+        for p in range(offsets[i], offsets[i + 1]):
+            for s in range(S):
+                row = find_row(forms, p, slot_offsets[s], offsets[i], offsets[i + 1]) * S + s
+                counts[row] += 1
+                if gold[p] >= 0:
+                    seen[row, gold[p]] = True
+
+
+@kernel
+def count_attributes(
+    codes: Ints, slot_pointers: Longs, slot_terms: Longs, slot_bases: Longs, row_seen: np.ndarray, row_counts: Longs,
+    seen: np.ndarray, counts: Longs,
+) -> None:  # fmt: skip
+    """The same for the attributes of the rows."""
+    S = slot_pointers.shape[0] - 1
+    for f in range(codes.shape[0]):
+        for s in range(S):
+            for k in range(slot_pointers[s], slot_pointers[s + 1]):
+                code = codes[f, slot_terms[k]]
+                if code >= 0:
+                    counts[slot_bases[k] + code] += row_counts[f * S + s]
+                    for y in range(seen.shape[1]):
+                        seen[slot_bases[k] + code, y] |= row_seen[f * S + s, y]
+
+
+@kernel
+def count_carried(pointers: Longs, attributes: Ints, gold: Ints, seen: np.ndarray, counts: Longs) -> None:
+    """The same for attributes that tokens carry themselves."""
+    for p in range(gold.shape[0]):
+        for e in range(pointers[p], pointers[p + 1]):
+            counts[attributes[e]] += 1
+            if gold[p] >= 0:
+                seen[attributes[e], gold[p]] = True
+
+
+def find_pattern(encoder: Encoder, data: Dataset, n_labels: int, *, all_states: bool, min_count: int) -> Pattern:
+    """The pattern of a training set with labels (−1: unknown)."""
+    seen = np.zeros((encoder.n_attributes, n_labels), np.bool_)
+    counts = np.zeros(encoder.n_attributes, np.int64)
+    for c, slots in enumerate(slot_arrays(encoder)):
+        column = encoder.columns[c]
+        row_seen = np.zeros((column.n_known * slots.n_slots, n_labels), np.bool_)
+        row_counts = np.zeros(len(row_seen), np.int64)
+        count_rows(data.forms[c], slots.offsets, data.offsets, data.labels, n_labels, row_seen, row_counts)
+        codes = column.codes[: column.n_known]
+        count_attributes(codes, slots.pointers, slots.terms, slots.bases, row_seen, row_counts, seen, counts)
+    count_carried(data.pointers, data.attributes, data.labels, seen, counts)
+    if all_states:
+        seen[counts > 0] = True
+    seen[counts < min_count] = False
+    pointers = np.concatenate([[0], np.cumsum(seen.sum(axis=1))]).astype(np.int64)
+    return Pattern(pointers, np.nonzero(seen)[1].astype(np.int32))
