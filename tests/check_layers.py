@@ -131,7 +131,11 @@ def forbidden(module: str, imported: str) -> str:
     if outside != PACKAGE:
         return forbidden_outside(module, outside)
     here, there = part_of(module), part_of(imported)
-    if module in EXEMPT or here not in ROW or ROW.get(there, -1) <= ROW[here]:
+    if module in EXEMPT or here not in ROW:
+        return ""
+    if there not in ROW:
+        return f"{here} imports {imported}, but {there} stands in no layer: is the name right?"
+    if ROW[there] <= ROW[here]:
         return ""
     later = there or "__init__"
     return f"{here} imports {imported}, but {later} stands later in the order: move the code, or pass it as an argument"

@@ -16,7 +16,7 @@ GOOD = {
     "errors.py": "from __future__ import annotations",
     "compat.py": "try:\n    import numba\n    import sklearn.base\nexcept ImportError:\n    numba = None",
     "_jit.py": "import os.path\nfrom tagwright.compat import numba",
-    "io/__init__.py": "from tagwright.io import columns\nfrom tagwright.io.spans import Span",
+    "io/__init__.py": "from tagwright.io import columns\nfrom .spans import Span",
     "io/columns.py": "import numpy as np\nfrom tagwright import errors\nfrom . import spans",
     "io/spans.py": "from ..errors import DataError",
     "model_file.py": "import safetensors.numpy\nfrom safetensors import SafetensorError",
@@ -93,6 +93,7 @@ def test_the_package_itself_is_for_the_command_line_alone(tmp_path: Path) -> Non
     found = violations(tmp_path, {"errors.py": "import tagwright", "tagger.py": "from tagwright import CRF"})
     assert [line.partition(":")[0] for line in found[:2]] == ["errors.py", "tagger.py"]
     assert "__init__ stands later in the order" in found[0]
+    assert any("import circle: " in line for line in found[2:])
 
 
 def test_a_circle_in_one_folder(tmp_path: Path) -> None:
@@ -148,6 +149,11 @@ def test_a_module_without_a_layer(tmp_path: Path) -> None:
     found = violations(tmp_path, {"util.py": "import tagwright.errors", "helpers/x.py": ""})
     assert [line.partition(":")[0] for line in found] == ["helpers/x.py", "util.py"]
     assert all("stands in no layer" in line for line in found)
+
+
+def test_import_of_a_name_without_a_layer(tmp_path: Path) -> None:
+    found = violations(tmp_path, {"tagger.py": "import os\nfrom .util import x"})
+    assert found == ["tagger.py:2: tagger imports tagwright.util, but util stands in no layer: is the name right?"]
 
 
 def test_a_file_that_is_no_python(tmp_path: Path) -> None:

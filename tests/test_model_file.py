@@ -144,6 +144,7 @@ STRANGE_LISTS = {
     "controls": ["".join(map(chr, range(i, 0x20))) for i in range(0x20)],
     "ascii": ["".join(map(chr, range(0x80)))],
     "to_surrogates": ["".join(map(chr, range(0xD800)))],
+    "past_them": ["".join(chr(code) for code in range(0x10000) if not 0xD800 <= code < 0xE000)],
     "ends": ["\ud7ff\ue000", "\U0010ffff", "\ufeff", "\u2028"],
     "pickle": [pickle.dumps(1).decode("latin-1")],
 }
@@ -234,7 +235,7 @@ def deep(levels: int) -> list[Any]:
         ({"a": {1, 2}}, ["header['a']", "set"]),
         ({"a": b"x"}, ["header['a']", "bytes"]),
         ({"a": "x\ud800"}, ["header['a']", "'\\ud800'", "surrogate", "encoding"]),
-        ({"\udcff": 1}, ["'\\udcff'", "surrogate"]),
+        ({"\udcff": 1}, ["the key '\\udcff' of header", "surrogate"]),
         ({"a": deep(100_000)}, ["nested too deeply"]),
         ({"a": "x" * MAX_HEAD_BYTES}, ["header takes", str(MAX_HEAD_BYTES)]),
         ({"a": 10**5000}, ["digits"]),

@@ -13,3 +13,14 @@ else:
         import numba
     except ImportError:
         numba = None
+
+
+def sklearn_tags() -> object:
+    """What scikit-learn (1.6 and later) asks of an estimator. Called by scikit-learn alone, so it is there."""
+    from sklearn.utils import InputTags, Tags, TargetTags
+
+    return Tags(
+        estimator_type=None,
+        target_tags=TargetTags(required=True),
+        input_tags=InputTags(two_d_array=False, string=True, dict=True),
+    )

@@ -161,11 +161,11 @@ def _check_text(text: str, place: str) -> None:
 
 
 def _plain_array(name: str, array: Array) -> Array:
-    """The array as safetensors takes it: C order (it reads memory as it lies) and little-endian."""
+    """The array in C order: safetensors copies the memory as it lies."""
     if not isinstance(array, np.ndarray) or array.dtype.name not in DTYPES:
         found = array.dtype if isinstance(array, np.ndarray) else type(array).__name__
         raise ValueError(f"array {name!r} is {found}, a model holds arrays of {', '.join(DTYPES)}: convert it")
-    return np.asarray(array, dtype=array.dtype.newbyteorder("<"), order="C")
+    return np.asarray(array, order="C")
 
 
 def _pack_strings(name: str, items: Sequence[str]) -> tuple[Array, str]:

@@ -10,9 +10,9 @@ chain/recursion.py; this file is the same mathematics with scaled probabilities,
     edges      Σ_t α_{t−1} ⊗ v_t ∘ M,          v_t = x_t ∘ β_t / (c_t g_t)
     log Z      = Σ log c_t + log(α_{T−1} · exp(stop)) + all the maxima taken out
 
-Underflow is never hidden. Every factor is at most 1, so what a step flushes to zero is below the smallest float; that is
-harmless unless the step's own sum (c_t, g_t or Σ u_t) is that small too. A sentence where one falls under FLOOR is given
-up here, `done` says so, and the caller repeats it with chain/log_space.py.
+Underflow is never hidden. Every factor is at most 1, so what a step flushes to zero is below the smallest float; that
+is harmless unless the step's own sum (c_t, g_t or Σ u_t) is that small too. A sentence where one falls under FLOOR is
+given up here, `done` says so, and the caller repeats it with chain/log_space.py.
 
 Two sentences of like length walk in lock step: each row of M that is loaded serves both.
 """

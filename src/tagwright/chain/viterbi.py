@@ -4,8 +4,8 @@
     best   = max_j δ_{T−1}[j] + stop[j]; its labels are found backwards, the predecessor of j at t being the first i
              that attains the maximum: scores alone are kept, not pointers
 
-Exact pruning. Let b be the best label at t − 1. A label i with δ[i] + max_j (transition[i, j] − transition[b, j]) < δ[b]
-loses to b for every successor j, so it is passed over. With trained weights a few of fifty labels survive.
+Exact pruning. Let b be the best label at t − 1. A label i loses to b for every successor j, and is passed over, when
+δ[i] + max_j (transition[i, j] − transition[b, j]) < δ[b]. With trained weights a few of fifty labels survive.
 Ties: the smallest label wins, as in chain/recursion.py.
 """
 

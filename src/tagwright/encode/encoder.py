@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import chain
 
 import numpy as np
 
@@ -21,13 +20,10 @@ from tagwright.arrays import Ints, Longs
 from tagwright.attributes.templates import Cell, FeatureSet, Term, attribute_name, join_values
 from tagwright.encode.conjunctions import KeyTable, join_codes
 from tagwright.encode.dataset import Dataset
+from tagwright.encode.flat_text import FlatText
 from tagwright.encode.forms import N_EDGES, ColumnForms
 from tagwright.encode.given import flatten
 from tagwright.encode.vocabulary import Vocabulary
-from tagwright.errors import DataError
-from tagwright.sequence import Item
-
-Sentences = Sequence[Sequence[Item]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +50,7 @@ class Encoder:
 
     def __init__(self, features: FeatureSet | None) -> None:
         self.features = features
+        self.width = 0  # columns of an item; 0 for ready-made attributes
         self.columns: list[ColumnForms] = []
         self.slots: list[list[Slot]] = []
         self.conjunctions: list[Conjunction] = []
@@ -64,19 +61,19 @@ class Encoder:
 
     # ---- learning ----
 
-    def learn(self, X: Sentences) -> Dataset:
-        """Lock every vocabulary on `X` and encode it."""
-        offsets = offsets_of(X)
+    def learn(self, text: FlatText) -> Dataset:
+        """Lock every vocabulary on `text` and encode it."""
+        self.width = text.width
         if self.features is None:
-            dataset = self._encode_given(X, offsets, learn=True)
+            dataset = self._encode_given(text, learn=True)
             self.n_attributes = len(self.given)
             return dataset
         for column in self.columns:
-            column.learn(column_values(X, column.column))
-        self._number_slots()
-        forms = self._find_forms(X)
-        self._learn_conjunctions(forms, offsets)
-        return self._join(forms, offsets)
+            column.learn(text.column(column.column))
+        self.number_slots()
+        forms = self._find_forms(text)
+        self._learn_conjunctions(forms, text.offsets)
+        return self._join(forms, text.offsets)
 
     def _make_columns(self, features: FeatureSet) -> None:
         terms: dict[int, dict[Term, None]] = {column: {} for column in features.columns}
@@ -85,7 +82,7 @@ class Encoder:
                 terms[cell.term.column][cell.term] = None
         self.columns = [ColumnForms(column, list(found)) for column, found in terms.items()]
 
-    def _number_slots(self) -> None:
+    def number_slots(self) -> None:
         """Give each (slot, term) its run of attributes."""
         assert self.features is not None
         for column in self.columns:
@@ -105,11 +102,14 @@ class Encoder:
     def _learn_conjunctions(self, forms: Ints, offsets: Longs) -> None:
         assert self.features is not None
         for cells in self.features.conjunctions:
-            places = tuple(self._place(cell) for cell in cells)
-            keys = self._keys(places, forms, offsets)
-            table = KeyTable.build(np.unique(keys[keys >= 0]))
-            self.conjunctions.append(Conjunction(cells, places, self.n_attributes, table))
-            self.n_attributes += len(table.keys)
+            keys = self._keys([self._place(cell) for cell in cells], forms, offsets)
+            self.add_conjunction(cells, KeyTable.build(np.unique(keys[keys >= 0])))
+
+    def add_conjunction(self, cells: tuple[Cell, ...], table: KeyTable) -> None:
+        """Number the known combinations of some cells."""
+        places = tuple(self._place(cell) for cell in cells)
+        self.conjunctions.append(Conjunction(cells, places, self.n_attributes, table))
+        self.n_attributes += len(table.keys)
 
     def _place(self, cell: Cell) -> tuple[int, int, int]:
         place = [column.column for column in self.columns].index(cell.term.column)
@@ -117,15 +117,16 @@ class Encoder:
 
     # ---- encoding ----
 
-    def encode(self, X: Sentences) -> Dataset:
-        """`X` as a Dataset; unknown attributes are left out."""
-        offsets = offsets_of(X)
+    def encode(self, text: FlatText) -> Dataset:
+        """`text` as a Dataset; unknown attributes are left out."""
         if self.features is None:
-            return self._encode_given(X, offsets, learn=False)
-        return self._join(self._find_forms(X), offsets)
+            return self._encode_given(text, learn=False)
+        for column in self.columns:
+            column.forget_visitors()
+        return self._join(self._find_forms(text), text.offsets)
 
-    def _find_forms(self, X: Sentences) -> Ints:
-        return np.array([column.find(column_values(X, column.column)) for column in self.columns], np.int32)
+    def _find_forms(self, text: FlatText) -> Ints:
+        return np.array([column.find(text.column(column.column)) for column in self.columns], np.int32)
 
     def _join(self, forms: Ints, offsets: Longs) -> Dataset:
         n = int(offsets[-1])
@@ -146,26 +147,25 @@ class Encoder:
             sizes.append(len(column.vocabularies[term]))
         return join_codes(codes, sizes)
 
-    def _encode_given(self, X: Sentences, offsets: Longs, *, learn: bool) -> Dataset:
+    def _encode_given(self, text: FlatText, *, learn: bool) -> Dataset:
         """Ready-made attributes; unknown ones are ignored unless learning. An attribute given twice is added up."""
         add, find = self.given.add, self.given.index.get
         counts: list[int] = []
         attributes: list[int] = []
         values: list[float] = []
-        for i, sentence in enumerate(X):
-            for t, item in enumerate(sentence):
-                found: dict[int, float] = {}
-                for name, value in flatten(item, f"X[{i}][{t}]"):
-                    number = add(name) if learn else find(name, -1)
-                    if number >= 0:
-                        found[number] = found.get(number, 0.0) + value
-                counts.append(len(found))
-                attributes.extend(found)
-                values.extend(found.values())
+        for p, item in enumerate(text.items):
+            found: dict[int, float] = {}
+            for name, value in flatten(item, text, p):
+                number = add(name) if learn else find(name, -1)
+                if number >= 0:
+                    found[number] = found.get(number, 0.0) + value
+            counts.append(len(found))
+            attributes.extend(found)
+            values.extend(found.values())
         pointers = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
-        forms = np.empty((0, int(offsets[-1])), np.int32)
+        forms = np.empty((0, len(text.items)), np.int32)
         numbers = np.array(values, np.float64)
-        return Dataset(offsets, forms, pointers, np.array(attributes, np.int32), numbers, NO_LABELS)
+        return Dataset(text.offsets, forms, pointers, np.array(attributes, np.int32), numbers, NO_LABELS)
 
     # ---- reading ----
 
@@ -198,57 +198,14 @@ class Encoder:
 NO_LABELS: Ints = np.empty(0, np.int32)
 
 
-def offsets_of(X: Sentences) -> Longs:
-    """Where each sentence begins in the concatenation, and the end of the last."""
-    return np.concatenate([[0], np.cumsum([len(sentence) for sentence in X])]).astype(np.int64)
-
-
-def column_values(X: Sentences, column: int) -> list[str]:
-    """All values of one input column, sentence after sentence."""
-    items = list(chain.from_iterable(X))
-    if not items or isinstance(items[0], str):
-        return items  # type: ignore[return-value]  # checked by check_sentences
-    return [item[column] for item in items]  # type: ignore[index,misc]
-
-
 def shifted(forms: Ints, offsets: Longs, offset: int) -> Ints:
     """The form `offset` tokens further on; an edge's form beyond the sentence."""
     if offset == 0:
         return forms
     out = np.empty_like(forms)
     lengths = np.diff(offsets)
-    within = np.arange(len(forms)) - np.repeat(offsets[:-1], lengths)
-    target = within + offset
+    target = np.arange(len(forms)) - np.repeat(offsets[:-1], lengths) + offset
     inside = (target >= 0) & (target < np.repeat(lengths, lengths))
     out[inside] = forms[np.flatnonzero(inside) + offset]
     out[~inside] = 0 if offset < 0 else N_EDGES - 1
     return out
-
-
-def check_sentences(X: Sentences) -> int:
-    """Refuse what cannot be encoded. Returns the number of columns, 0 for ready-made attributes."""
-    if isinstance(X, str) or not hasattr(X, "__len__"):
-        raise DataError(f"expected a list of sentences, found {type(X).__name__}", place="X")
-    width = -1
-    for i, sentence in enumerate(X):
-        if isinstance(sentence, str):
-            raise DataError("a sentence is a list of items, found a string: split it into tokens", place=f"X[{i}]")
-        if len(sentence) == 0:
-            raise DataError("the sentence is empty; leave empty sentences out", place=f"X[{i}]")
-        widths = {len(item) if isinstance(item, tuple) else 1 if isinstance(item, str) else 0 for item in sentence}
-        if width < 0:
-            width = next(iter(widths))
-        if widths != {width}:
-            _refuse_item(sentence, width, i)
-    return max(width, 0)
-
-
-def _refuse_item(sentence: Sequence[Item], width: int, i: int) -> None:
-    """Name the first item of another kind than the first of all."""
-    kinds = {0: "a dict of attributes", 1: "a string"}
-    for t, item in enumerate(sentence):
-        here = len(item) if isinstance(item, tuple) else 1 if isinstance(item, str) else 0
-        if here != width:
-            found = f"a tuple of {here}" if isinstance(item, tuple) else type(item).__name__
-            expected = kinds.get(width, f"a tuple of {width} strings")
-            raise DataError(f"expected {expected}, as in the first sentence, found {found}", place=f"X[{i}][{t}]")

@@ -32,6 +32,7 @@ class ColumnForms:
         self.vocabularies = [Vocabulary() for _ in terms]
         self.index: dict[str, int] = {}
         self.n_known = 0
+        self.season = 0  # of visitors: grows when they are sent away
         self._codes: Ints = np.empty((0, len(terms)), np.int32)  # with room for visitors
         self._functions = [term.compile() for term in terms]
 
@@ -84,6 +85,7 @@ class ColumnForms:
         if len(self) > self.n_known + MOST_VISITORS:
             for value in list(self.index)[self.n_known - N_EDGES :]:
                 del self.index[value]
+            self.season += 1
 
     def _receive(self, values: Sequence[str]) -> None:
         """Work out the codes of new values; what a vocabulary does not know is −1."""

@@ -12,43 +12,45 @@ from collections.abc import Iterator, Mapping
 from math import isfinite
 from numbers import Real
 
+from tagwright.encode.flat_text import FlatText
 from tagwright.errors import DataError
 
 
-def flatten(item: object, place: str) -> Iterator[tuple[str, float]]:
-    """The (attribute, value) pairs of one item; `place` is for errors."""
+def flatten(item: object, text: FlatText, p: int) -> Iterator[tuple[str, float]]:
+    """The (attribute, value) pairs of one item, token p of a text (for errors)."""
     if isinstance(item, Mapping):
         for key, value in item.items():
             if not isinstance(key, str):
-                raise DataError(f"attribute names are strings, found {key!r} ({type(key).__name__})", place=place)
+                raise DataError(
+                    f"attribute names are strings, found {key!r} ({type(key).__name__})", place=text.place(p)
+                )
             if type(value) is str:
                 yield f"{key}:{value}", 1.0
             else:
-                yield from _flatten_value(key, value, place)
+                yield from _flatten_value(key, value, text, p)
     elif isinstance(item, list | set | frozenset):
         for name in item:
             if not isinstance(name, str):
-                raise DataError(f"a list of attributes holds strings, found {name!r}", place=place)
+                raise DataError(f"a list of attributes holds strings, found {name!r}", place=text.place(p))
             yield name, 1.0
     else:
-        raise DataError(f"expected a dict of attributes, found {type(item).__name__}", place=place)
+        raise DataError(f"expected a dict of attributes, found {type(item).__name__}", place=text.place(p))
 
 
-def _flatten_value(key: str, value: object, place: str) -> Iterator[tuple[str, float]]:
+def _flatten_value(key: str, value: object, text: FlatText, p: int) -> Iterator[tuple[str, float]]:
     if isinstance(value, Real):
         number = float(value)
         if not isfinite(number):
             cure = "replace it or leave the attribute out"
-            raise DataError(f"attribute {key!r} is {number}; values must be finite: {cure}", place=place)
+            raise DataError(f"attribute {key!r} is {number}; values must be finite: {cure}", place=text.place(p))
         yield key, number
     elif isinstance(value, Mapping | list | set | frozenset):
-        for name, number in flatten(value, place):
+        for name, number in flatten(value, text, p):
             yield f"{key}:{name}", number
     elif isinstance(value, str):
         yield f"{key}:{value}", 1.0
     elif isinstance(value, bytes):
-        raise DataError(f"attribute {key!r} is bytes; decode it to a string", place=place)
+        raise DataError(f"attribute {key!r} is bytes; decode it to a string", place=text.place(p))
     else:
-        raise DataError(
-            f"attribute {key!r} is {type(value).__name__}; expected bool, number, string, list or dict", place=place
-        )
+        found = f"attribute {key!r} is {type(value).__name__}"
+        raise DataError(f"{found}; expected bool, number, string, list or dict", place=text.place(p))

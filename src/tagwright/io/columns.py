@@ -124,8 +124,8 @@ def _split_carefully(rows: list[str], lines: Lines, number: int, layout: Layout)
             )
         if len(fields) < needed:
             raise DataError(
-                f"found {count_columns(len(fields))} in {line[:60]!r}, expected at least {needed}; add what is missing, or "
-                "choose other input columns",
+                f"found {count_columns(len(fields))} in {line[:60]!r}, expected at least {needed}; add what is "
+                "missing, or choose other input columns",
                 place=place,
             )
         for column in sorted(used):

@@ -23,14 +23,14 @@ from tagwright.io.lines import Lines, read_blocks
 from tagwright.sequence import Sentence
 
 NAMES = ("ID", "FORM", "LEMMA", "UPOS", "XPOS", "FEATS", "HEAD", "DEPREL", "DEPS", "MISC")
-FORM, UPOS, MISC = NAMES.index("FORM"), NAMES.index("UPOS"), NAMES.index("MISC")
+UPOS, MISC = NAMES.index("UPOS"), NAMES.index("MISC")
 RANGE_OR_EMPTY = re.compile(r"[0-9]+[-.][0-9]+")
 
 
 def find_conllu(
     lines: Lines, label: Column | None, inputs: Sequence[Column] | None = None, n_inputs: int | None = None
 ) -> Layout:
-    """The layout of a CoNLL-U file: the label is UPOS unless asked otherwise, the input FORM."""
+    """The layout of a CoNLL-U file: the input is FORM unless asked otherwise, the column to fill UPOS."""
     names = read_header(lines.peek(1)) or NAMES
     if inputs is None:
         if n_inputs is not None and n_inputs > 1:
@@ -41,6 +41,8 @@ def find_conllu(
             )
         inputs = ("FORM",)
     target, chosen = choose_columns(label, inputs, None, len(names), names, lines.place(1))
+    if target is None and "UPOS" in names and names.index("UPOS") not in chosen:
+        target = names.index("UPOS")
     return Layout("conllu", target, chosen, tuple(names[i] for i in chosen), len(names))
 
 
@@ -49,7 +51,7 @@ def read_conllu(lines: Lines, layout: Layout, *, labelled: bool) -> Iterator[Sen
     name, newline, width, inputs = lines.name, lines.newline, layout.width, layout.inputs
     label = layout.label if labelled else None
     single = inputs[0] if len(inputs) == 1 else None
-    used = list(inputs) if label is None else [*inputs, label]
+    used = [0, *inputs] if label is None else [0, *inputs, label]
     step = width + 1
     held: list[str] = []
     for number, lead, block in read_blocks(lines):
@@ -75,9 +77,10 @@ def read_conllu(lines: Lines, layout: Layout, *, labelled: bool) -> Iterator[Sen
             block, held = held + block, []
         yield Sentence(items, labels, place, block, words, "conllu", newline)
     if held:
+        comment = held[-2]
         raise DataError(
-            f"found {held[0][:60]!r} and no words after it, expected a sentence; get the whole file, or delete it",
-            place=lines.place(number),
+            f"found {comment[:60]!r} and no words after it, expected a sentence; get the whole file, or delete it",
+            place=lines.place(number + len(block) - 2),
         )
 
 
@@ -127,6 +130,8 @@ def write_conllu(
     sentence: Sentence, labels: Sequence[str], layout: Layout, values: Sequence[str] | None = None
 ) -> list[str]:
     """The sentence's lines with the labels in the tagged column; values go to MISC as `Probability=0.98`."""
+    if layout.label is None and sentence.format == "conllu":
+        raise DataError("which column the labels go to is not known; name it", place=sentence.place)
     column = UPOS if layout.label is None else layout.label
     if sentence.format == "conllu":
         lines = list(sentence.lines)

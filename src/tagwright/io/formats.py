@@ -12,12 +12,11 @@ file is never held as a whole. See detect.py for the rules of format="auto" and 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import Protocol
 
 from tagwright.errors import DataError
 from tagwright.io.columns import find_columns, read_columns, write_columns
-from tagwright.io.conllu import UPOS, find_conllu, read_conllu, write_conllu
+from tagwright.io.conllu import find_conllu, read_conllu, write_conllu
 from tagwright.io.crfsuite import read_crfsuite, write_labels
 from tagwright.io.detect import HEAD, detect_format
 from tagwright.io.layout import FORMATS, Column, Layout
@@ -89,10 +88,9 @@ def read_like(
         format = "crfsuite"
     format = _choose_format(lines, format, labelled, trained.n_inputs)
     same = format == trained.format
-    if inputs is None and same and format in ("columns", "conllu"):
-        inputs = trained.inputs
-    if label == "auto" and same and trained.label is not None:
-        label = trained.label
+    if same and format in ("columns", "conllu"):
+        inputs = trained.inputs if inputs is None else inputs
+        label = trained.label if label == "auto" else label
     if not labelled and format != "conllu":
         label = None
     layout = _find_layout(lines, format, label, inputs, trained.n_inputs)
@@ -114,8 +112,7 @@ def _find_layout(
     if format == "columns":
         return find_columns(lines, -1 if label == "auto" else label, inputs, n_inputs)
     if format == "conllu":
-        layout = find_conllu(lines, "UPOS" if label == "auto" else label, inputs, n_inputs)
-        return replace(layout, label=UPOS) if label is None and UPOS not in layout.inputs else layout
+        return find_conllu(lines, "UPOS" if label == "auto" else label, inputs, n_inputs)
     if inputs is not None or (label != "auto" and label is not None):
         raise DataError(f"found {format} text, which has no columns to choose from; leave them out", place=lines.name)
     if n_inputs is not None and n_inputs > 1 and format != "crfsuite":

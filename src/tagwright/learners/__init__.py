@@ -1,1 +1,21 @@
+"""The learners, one file each, and `load` for what they saved."""
 
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from tagwright.learners._base import SequenceTagger
+from tagwright.learners._stored import restore
+from tagwright.learners.crf import CRF
+from tagwright.learners.structured_perceptron import StructuredPerceptron
+
+LEARNERS: dict[str, type[SequenceTagger]] = {learner.learner: learner for learner in (CRF, StructuredPerceptron)}
+
+
+def load(path: str | os.PathLike[str]) -> SequenceTagger:
+    """The model that `save` wrote to `path`. Nothing in the file is executed."""
+    return restore(Path(path), LEARNERS)
+
+
+__all__ = ["CRF", "LEARNERS", "SequenceTagger", "StructuredPerceptron", "load"]

@@ -52,14 +52,7 @@ class ChainObjective:
         self.data = data.take(np.argsort(data.lengths, kind="stable"))
         lengths = self.data.lengths
         self.blocks = cut_evenly(lengths, max(1, round(data.n_tokens / BLOCK_TOKENS)))
-        self.runs = [
-            [
-                (b + first, b + last)
-                for b, e in [block]
-                for first, last in cut_evenly(lengths[b:e], _n_runs(lengths[b:e]))
-            ]
-            for block in self.blocks
-        ]
+        self.runs = [cut_runs(lengths, *block) for block in self.blocks]
         self.adjoint = Adjoint(scores, self.data, self.blocks)
         self._buffer = np.empty((max(self._size(block) for block in self.blocks), scores.width), scores.dtype)
         self._gold = count_gold(self.data, scores.n_labels)

@@ -141,7 +141,13 @@ class LinearScores:
         self.slots = slot_arrays(encoder)
         self.tables = [np.zeros((0, self.width), dtype) for _ in self.slots]
         self.filled = [0 for _ in self.slots]  # forms whose rows are up to date
+        self.seasons = [0 for _ in self.slots]  # of the columns' visitors when they were filled
         self.weights: Floats = np.zeros(pattern.n_weights, dtype)
+
+    @property
+    def n_parameters(self) -> int:
+        """Weights that are not zero."""
+        return int(np.count_nonzero(self.weights))
 
     def set_weights(self, weights: Floats, workers: Workers) -> None:
         """Take new weights and recompute the tables."""
@@ -153,7 +159,9 @@ class LinearScores:
         """Bring the rows of all forms up to date: all after new weights, those of visitors after encoding."""
         tasks: list[tuple[int, int, int]] = []
         for c, column in enumerate(self.encoder.columns):
-            first, last = min(self.filled[c], len(column)), len(column)
+            if column.season != self.seasons[c]:
+                self.seasons[c], self.filled[c] = column.season, min(self.filled[c], column.n_known)
+            first, last = self.filled[c], len(column)
             self._make_room(c, last)
             step = max(256, -(-(last - first) // PIECES))
             tasks.extend((c, f, min(f + step, last)) for f in range(first, last, step))

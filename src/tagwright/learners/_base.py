@@ -1,0 +1,212 @@
+"""What all learners share: the public interface, from `predict` to `save`.
+
+A fitted learner has `labels_` (sorted), `encoder_` (strings ─► numbers) and `decoder_` (scores and chain). `fit` is
+each learner's own; everything else is here.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Iterator, Sequence
+from itertools import chain, islice
+from pathlib import Path
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from tagwright.arrays import Bools, Doubles, Workers
+from tagwright.attributes.templates import FeatureSet, resolve
+from tagwright.encode.dataset import Dataset
+from tagwright.encode.encoder import Encoder
+from tagwright.encode.flat_text import FlatText, Sentences
+from tagwright.errors import DataError, ParameterError
+from tagwright.io.spans import allowed_transitions, detect_scheme
+from tagwright.learners._decoder import Decoder, Scores
+from tagwright.learners._estimator import Estimator
+from tagwright.learners._labels import Labels, allowed_mask, check_labels
+
+BATCH_TOKENS = 1 << 15
+Allowed = Sequence[Sequence[object]]
+EMPTY = (np.empty((1, 0), np.int64), np.zeros(1)), 0.0
+"""The one labelling of an empty sentence."""
+
+
+class SequenceTagger(Estimator):
+    """A learner of label sequences. X: a list of sentences; y: a list of label lists."""
+
+    learner: ClassVar[str]  # its name on the command line
+    probabilistic: ClassVar[bool] = False  # whether scores are log-probabilities
+    features: object
+    well_formed: bool
+
+    labels_: list[str]
+    encoder_: Encoder
+    decoder_: Decoder
+    info_: dict[str, Any]  # what the command line wants to remember (layout of the training file ...)
+
+    def fit(self, X: Sentences, y: Labels, X_dev: Sentences | None = None, y_dev: Labels | None = None) -> Self:
+        """Train on sentences X with labels y; the dev set, if any, decides when to stop."""
+        raise TypeError(f"{type(self).__name__} cannot be trained; use one of the learners")
+
+    # ---- prediction ----
+
+    def predict(self, X: Sentences, allowed: Allowed | None = None) -> list[list[str]]:
+        """The best labels of every sentence.
+
+        `allowed` restricts positions: for each sentence, for each item, None (all labels), a label or some labels.
+        """
+        names = self.labels_ if self.__sklearn_is_fitted__() else []
+        out: list[list[str]] = []
+        for data, mask, lengths in self._encoded(X, allowed):
+            labels = iter(map(names.__getitem__, self.decoder_.best(data, mask).tolist()))
+            out.extend(list(islice(labels, length)) for length in lengths)
+        return out
+
+    def predict_marginals(self, X: Sentences, allowed: Allowed | None = None) -> list[list[dict[str, float]]]:
+        """For every item, the probability of each label given the whole sentence."""
+        self._require_probabilities("predict_marginals")
+        out: list[list[dict[str, float]]] = []
+        for data, mask, lengths in self._encoded(X, allowed):
+            rows = iter(self.decoder_.marginals(data, mask)[0].tolist())
+            for length in lengths:
+                out.append([dict(zip(self.labels_, row, strict=True)) for row in islice(rows, length)])
+        return out
+
+    def predict_nbest(
+        self, X: Sentences, k: int = 5, allowed: Allowed | None = None
+    ) -> list[list[tuple[list[str], float]]]:
+        """The k best labellings of every sentence, best first, as (labels, score).
+
+        The score is the log-probability where the learner has probabilities, else the sum of weights.
+        """
+        if not 1 <= k <= 100:
+            raise ParameterError(f"k must be from 1 to 100, found {k!r}")
+        out = []
+        for data, mask, lengths in self._encoded(X, allowed):
+            shifts = self.decoder_.marginals(data, mask)[1] if self.probabilistic else np.zeros(data.n_sentences)
+            found = zip(self.decoder_.k_best(data, k, mask), shifts.tolist(), strict=True)
+            for length in lengths:
+                (paths, scores), shift = next(found) if length else EMPTY
+                texts = [[self.labels_[y] for y in path] for path in paths.tolist()]
+                out.append(list(zip(texts, (scores - shift).tolist(), strict=True)))
+        return out
+
+    def score(self, X: Sentences, y: Labels) -> float:
+        """The share of items that get the right label, from 0 to 1."""
+        flat = check_labels(y, FlatText.build(X))
+        if not flat:
+            raise DataError("there is nothing to score: no sentences", place="X")
+        predicted = chain.from_iterable(self.predict(X))
+        return sum(a == b for a, b in zip(flat, predicted, strict=True)) / len(flat)
+
+    def _encoded(self, X: Sentences, allowed: Allowed | None) -> Iterator[tuple[Dataset, Bools | None, list[int]]]:
+        """Batches of `X` as Datasets, with their constraints and the lengths of their sentences."""
+        self._check_fitted()
+        for first, last in _batches(X):
+            part = [sentence for sentence in X[first:last] if len(sentence)]
+            text = FlatText.build(part, width=self.encoder_.width)
+            mask = None
+            if allowed is not None:
+                entries = [entry for entry, s in zip(allowed[first:last], X[first:last], strict=True) if len(s)]
+                mask = allowed_mask(entries, text, self.labels_)
+            with self._lock:
+                data = self.encode_text(text)
+                yield data, mask, [len(sentence) for sentence in X[first:last]]
+
+    def encode_text(self, text: FlatText) -> Dataset:
+        """A Dataset of new text, with whatever the scores need for its unknown words."""
+        data = self.encoder_.encode(text)
+        self.decoder_.scores.fill_tables(Workers(1))
+        return data
+
+    @property
+    def _lock(self) -> threading.RLock:
+        """One prediction at a time: unknown words change the tables."""
+        return self.__dict__.setdefault("_prediction_lock", threading.RLock())  # type: ignore[no-any-return]
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {key: value for key, value in self.__dict__.items() if key not in ("_prediction_lock", "callbacks")}
+
+    def _require_probabilities(self, what: str) -> None:
+        if not self.probabilistic:
+            raise ParameterError(f"{type(self).__name__} has no probabilities, so no {what}; use a CRF or an HMM")
+
+    # ---- training ----
+
+    def _read_training(self, X: Sentences, y: Labels) -> tuple[FlatText, list[str]]:
+        """Check the parameters and the training data."""
+        self.check_params()
+        text = FlatText.build(X)
+        if not text.items:
+            raise DataError("there are no sentences to train on", place="X")
+        return text, check_labels(y, text)
+
+    def _choose_features(self, text: FlatText, labels: set[str]) -> FeatureSet | None:
+        """The feature set that `features` means for this data; None for ready-made attributes."""
+        if text.width == 0:
+            if self.features not in (None, "auto"):
+                raise ParameterError(
+                    f"the items are ready-made attributes, to which features={self.features!r} cannot apply; "
+                    'leave `features` at "auto", or give strings or tuples of columns'
+                )
+            return None
+        if self.features in (None, "auto"):
+            spans = detect_scheme(labels) is not None
+            return resolve("ner" if spans else "pos", text.width)
+        return resolve(self.features, text.width)  # type: ignore[arg-type]
+
+    def _constrain(self, transition: Doubles, start: Doubles, stop: Doubles) -> tuple[Doubles, Doubles, Doubles]:
+        """The chain with the transitions that `well_formed` forbids at −inf."""
+        if not self.well_formed:
+            return transition, start, stop
+        scheme = detect_scheme(set(self.labels_))
+        if scheme is None:
+            raise ParameterError("well_formed=True needs span labels (IOB or IOBES), but these labels are not spans")
+        masks = allowed_transitions(self.labels_, scheme)
+        parts = zip((transition, start, stop), masks, strict=True)
+        constrained = [np.where(mask, scores, -np.inf) for scores, mask in parts]
+        return constrained[0], constrained[1], constrained[2]
+
+    # ---- storing ----
+
+    def _store_scores(self, arrays: dict[str, Any]) -> None:
+        """Put what the scores need into `arrays`; linear scores unless a learner has others."""
+        from tagwright.learners._stored import store_linear
+
+        store_linear(self.decoder_.scores, arrays)  # type: ignore[arg-type]
+
+    def _restore_scores(self, arrays: dict[str, Any]) -> Scores:
+        from tagwright.learners._stored import restore_linear
+
+        return restore_linear(self, arrays)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the model to one file (atomically, no pickle)."""
+        from tagwright.learners._stored import store
+
+        self._check_fitted()
+        store(self, Path(path))
+
+    @property
+    def n_parameters_(self) -> int:
+        """Weights that are not zero."""
+        self._check_fitted()
+        chain_weights = sum(int(np.count_nonzero(part[np.isfinite(part)])) for part in self.decoder_.chain_scores)
+        return chain_weights + self.decoder_.scores.n_parameters
+
+
+def _batches(X: Sentences) -> Iterator[tuple[int, int]]:
+    """Runs of sentences of about BATCH_TOKENS tokens."""
+    if isinstance(X, str) or not hasattr(X, "__len__"):
+        raise DataError(f"expected a list of sentences, found {type(X).__name__}", place="X")
+    first = tokens = 0
+    for i, sentence in enumerate(X):
+        if isinstance(sentence, str) or not hasattr(sentence, "__len__"):
+            raise DataError(f"a sentence is a list of items, found {sentence!r:.60}", place=f"X[{i}]")
+        tokens += len(sentence)
+        if tokens >= BATCH_TOKENS:
+            yield first, i + 1
+            first, tokens = i + 1, 0
+    if first < len(X):
+        yield first, len(X)

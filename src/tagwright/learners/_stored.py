@@ -1,0 +1,152 @@
+"""The stored form of a learner: what `save` writes and `load` reads, by way of model_file.py.
+
+header    learner, parameters, labels, templates, what training found, and the layout of the training file
+strings   the values of every column and of every term; the names of ready-made attributes
+arrays    codes, keys of conjunctions, the pattern and its weights (zeros left out), the chain
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tagwright.arrays import Workers
+from tagwright.attributes.templates import FeatureSet
+from tagwright.encode.conjunctions import KeyTable
+from tagwright.encode.encoder import Encoder
+from tagwright.encode.vocabulary import Vocabulary
+from tagwright.errors import ModelFileError
+from tagwright.learners._base import SequenceTagger
+from tagwright.learners._decoder import Decoder
+from tagwright.model_file import StoredModel, read_model, write_model
+from tagwright.scores.linear import LinearScores, Pattern
+
+Arrays = dict[str, Any]
+NOT_STORED = ("callbacks", "verbose", "n_jobs", "warm_start")
+FACTS = ("n_iter_", "objective_", "converged_")
+
+
+def store(model: SequenceTagger, path: Path) -> None:
+    """Write `model` to `path`."""
+    arrays: Arrays = {}
+    strings: dict[str, list[str]] = {"labels": model.labels_}
+    features = model.encoder_.features
+    header = {
+        "learner": model.learner,
+        "params": {n: _plain(v) for n, v in model.get_params().items() if n not in NOT_STORED},
+        "features": None if features is None else {"name": features.name, "text": features.to_text()},
+        "width": model.encoder_.width,
+        "facts": {name: _plain(getattr(model, name)) for name in FACTS if hasattr(model, name)},
+        "info": getattr(model, "info_", {}),
+    }
+    _store_encoder(model.encoder_, arrays, strings)
+    model._store_scores(arrays)
+    for name, part in zip(("transition", "start", "stop"), model.decoder_.chain_scores, strict=True):
+        arrays[f"chain.{name}"] = part.astype(np.float32)
+    write_model(path, header, arrays, strings)
+
+
+def restore(path: Path, learners: dict[str, type[SequenceTagger]]) -> SequenceTagger:
+    """Read the model at `path`; `learners` by name."""
+    stored = read_model(path)
+    try:
+        return _restore(stored, learners)
+    except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
+        if isinstance(error, ModelFileError):
+            raise
+        raise ModelFileError(f"{path}: the model does not fit together ({error}); train it again") from error
+
+
+def _restore(stored: StoredModel, learners: dict[str, type[SequenceTagger]]) -> SequenceTagger:
+    header: Any = stored.header
+    if header["learner"] not in learners:
+        raise ModelFileError(f"unknown learner {header['learner']!r}; this version has: {', '.join(learners)}")
+    features = None
+    if header["features"] is not None:
+        features = FeatureSet.parse(header["features"]["text"], name=header["features"]["name"], place="model")
+    params = dict(header["params"])
+    if params.get("features") == CUSTOM:
+        params["features"] = features
+    model = learners[header["learner"]](**params)
+    model.labels_ = list(stored.strings["labels"])
+    model.encoder_ = _restore_encoder(features, int(header["width"]), stored)
+    for name, value in header["facts"].items():
+        if name in FACTS:
+            setattr(model, name, value)
+    model.info_ = header["info"]
+    scores = model._restore_scores(stored.arrays)
+    chain = [stored.arrays[f"chain.{name}"].astype(np.float64) for name in ("transition", "start", "stop")]
+    Y = len(model.labels_)
+    if [part.shape for part in chain] != [(Y, Y), (Y,), (Y,)]:
+        raise ModelFileError("the chain does not fit the labels")
+    model.decoder_ = Decoder(scores, chain[0], chain[1], chain[2])
+    return model
+
+
+CUSTOM = "<the templates of this model>"
+
+
+def _plain(value: object) -> Any:
+    """A parameter as JSON; templates are stored on their own."""
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    return value.item() if isinstance(value, np.generic) else CUSTOM
+
+
+def _store_encoder(encoder: Encoder, arrays: Arrays, strings: dict[str, list[str]]) -> None:
+    if encoder.features is None:
+        strings["given"] = encoder.given.values
+    for c, column in enumerate(encoder.columns):
+        strings[f"column{c}.values"] = column.values
+        arrays[f"column{c}.codes"] = column.codes[: column.n_known]
+        for k, vocabulary in enumerate(column.vocabularies):
+            strings[f"column{c}.term{k}"] = vocabulary.values
+    for k, conjunction in enumerate(encoder.conjunctions):
+        arrays[f"conjunction{k}.keys"] = conjunction.table.keys
+
+
+def _restore_encoder(features: FeatureSet | None, width: int, stored: StoredModel) -> Encoder:
+    encoder = Encoder(features)
+    encoder.width = width
+    if features is None:
+        encoder.given = Vocabulary(stored.strings["given"])
+        encoder.n_attributes = len(encoder.given)
+        return encoder
+    for c, column in enumerate(encoder.columns):
+        terms = [stored.strings[f"column{c}.term{k}"] for k in range(len(column.terms))]
+        codes = stored.arrays[f"column{c}.codes"]
+        values = stored.strings[f"column{c}.values"]
+        column.restore(values, codes, terms)
+        limits = np.array([len(term) for term in terms])
+        if codes.shape != (len(column), len(terms)) or (codes >= limits).any() or (codes < -1).any():
+            raise ModelFileError(f"the codes of column {c} do not fit its values")
+    encoder.number_slots()
+    for k, cells in enumerate(features.conjunctions):
+        table = KeyTable.build(stored.arrays[f"conjunction{k}.keys"].astype(np.int64))
+        encoder.add_conjunction(cells, table)
+    return encoder
+
+
+def store_linear(scores: LinearScores, arrays: Arrays) -> None:
+    """Pattern and weights, without zeros."""
+    used = scores.weights != 0
+    counts = np.add.reduceat(np.append(used, False), scores.pattern.pointers[:-1], dtype=np.int64)
+    counts[np.diff(scores.pattern.pointers) == 0] = 0
+    arrays["pattern.counts"] = counts.astype(np.uint16)
+    arrays["pattern.labels"] = scores.pattern.labels[used].astype(np.uint8 if scores.n_labels <= 256 else np.uint16)
+    arrays["weights"] = scores.weights[used].astype(np.float32)
+
+
+def restore_linear(model: SequenceTagger, arrays: Arrays) -> LinearScores:
+    """The running scores of a stored linear model."""
+    counts, labels = arrays["pattern.counts"], arrays["pattern.labels"].astype(np.int32)
+    pointers = np.concatenate([[0], np.cumsum(counts, dtype=np.int64)]).astype(np.int64)
+    n = model.encoder_.n_attributes
+    fits = len(counts) == n and pointers[-1] == len(labels) == len(arrays["weights"])
+    if not fits or (len(labels) and labels.max() >= len(model.labels_)):
+        raise ModelFileError("the weights do not fit the attributes")
+    scores = LinearScores(model.encoder_, Pattern(pointers, labels), len(model.labels_), np.float32)
+    scores.set_weights(arrays["weights"], Workers(1))
+    return scores

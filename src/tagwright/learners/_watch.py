@@ -1,0 +1,101 @@
+"""Watching a training: dev scores, early stopping, the best weights so far, and callbacks.
+
+every round     score the dev set, remember the best weights, tell the callbacks
+stop            when the dev score has not improved for `patience` rounds, or a callback says so
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import islice
+
+from tagwright.arrays import Doubles
+from tagwright.encode.dataset import Dataset
+from tagwright.encode.flat_text import FlatText, Sentences
+from tagwright.errors import ConvergenceWarning, ParameterError
+from tagwright.learners._base import SequenceTagger
+from tagwright.learners._decoder import Decoder
+from tagwright.learners._labels import Labels, check_labels
+from tagwright.metrics import evaluate
+from tagwright.optim.progress import Callback, Progress
+
+
+@dataclass(frozen=True, slots=True)
+class DevSet:
+    """A held-out set, encoded once."""
+
+    data: Dataset
+    gold: list[list[str]]
+    names: list[str]
+
+    @classmethod
+    def build(cls, model: SequenceTagger, X: Sentences | None, y: Labels | None) -> DevSet | None:
+        if X is None or y is None:
+            if X is not None or y is not None:
+                raise ParameterError("give both X_dev and y_dev, or neither")
+            return None
+        text = FlatText.build(X, argument="X_dev", width=model.encoder_.width)
+        check_labels(y, text, argument="y_dev")
+        return cls(model.encoder_.encode(text), [list(labels) for labels in y], model.labels_)
+
+    def score(self, decoder: Decoder) -> float:
+        """F1 of spans where labels are spans, else token accuracy; in per cent."""
+        found = iter(map(self.names.__getitem__, decoder.best(self.data).tolist()))
+        predicted = [list(islice(found, len(gold))) for gold in self.gold]
+        result = evaluate(self.gold, predicted)
+        return result.accuracy if result.f1 is None else result.f1
+
+
+@dataclass(slots=True)
+class Watch:
+    """Follows one training. `decode` makes a decoder from weights, for scoring."""
+
+    dev: DevSet | None
+    patience: int
+    callbacks: Sequence[Callback]
+    decode: Callable[[Doubles], Decoder]
+    best_score: float = -1.0
+    best_weights: Doubles | None = None
+    best_round: int = 0
+    dev_curve: list[float] = field(default_factory=list)
+
+    def __call__(self, progress: Progress, weights: Callable[[], Doubles]) -> bool:
+        """Take note of a round; True to stop."""
+        if self.dev is not None:
+            now = weights()
+            score = self.dev.score(self.decode(now))
+            self.dev_curve.append(score)
+            progress = replace(progress, dev_score=score)
+            if score > self.best_score:
+                self.best_score, self.best_round, self.best_weights = score, progress.iteration, now.copy()
+        stop = [callback(progress) for callback in self.callbacks]
+        patient = self.dev is None or progress.iteration - self.best_round < self.patience
+        return any(stop) or not patient
+
+
+def all_callbacks(callbacks: Sequence[Callback] | Callback | None, verbose: int) -> list[Callback]:
+    """The user's callbacks, and one that prints a line a round when verbose."""
+    given = [] if callbacks is None else list(callbacks) if isinstance(callbacks, Sequence) else [callbacks]
+    return [*given, _print] if verbose else given
+
+
+def _print(progress: Progress) -> None:
+    print(progress, file=sys.stderr, flush=True)
+
+
+def warn_of_end(reason: str, rounds: int) -> None:
+    """Say so when a training was cut short."""
+    if reason == "interrupted":
+        warnings.warn(f"interrupted: the model after {rounds} rounds is kept", ConvergenceWarning, stacklevel=4)
+    elif reason == "max_iterations":
+        message = f"not converged after max_iterations={rounds}; raise it, or raise tolerance"
+        warnings.warn(message, ConvergenceWarning, stacklevel=4)
+
+
+def count_jobs(n_jobs: int | None) -> int:
+    """Threads: None is 1, −1 all cores."""
+    return (os.cpu_count() or 1) if n_jobs == -1 else n_jobs or 1

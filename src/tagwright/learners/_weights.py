@@ -1,0 +1,42 @@
+"""Weights by name: what was learned for each (attribute, label), for warm starts and for people."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from tagwright.arrays import Doubles
+from tagwright.encode.encoder import Encoder
+from tagwright.learners._base import SequenceTagger
+from tagwright.learners._objective import Weights
+from tagwright.scores.linear import LinearScores
+
+
+def transfer_weights(
+    old: SequenceTagger, encoder: Encoder, scores: LinearScores, names: Sequence[str], vector: Doubles
+) -> None:
+    """Put the weights of a fitted model into a new weight vector, wherever attribute and label are the same."""
+    source = old.decoder_.scores
+    assert isinstance(source, LinearScores)
+    numbers = {name: number for number, name in enumerate(old.labels_)}
+    label_of = np.array([numbers.get(name, -1) for name in names], np.int64)
+    rows = {name: a for a, name in enumerate(old.encoder_.attribute_names())}
+    row_of = np.array([rows.get(name, -1) for name in encoder.attribute_names()], np.int64)
+    Y = len(old.labels_)
+    known = {int(key): weight for key, weight in zip(_keys(source, Y).tolist(), source.weights.tolist(), strict=True)}
+    parts = Weights.split(vector, len(names))
+    attribute = np.repeat(np.arange(encoder.n_attributes), np.diff(scores.pattern.pointers))
+    wanted_row, wanted_label = row_of[attribute], label_of[scores.pattern.labels]
+    wanted = np.where((wanted_row >= 0) & (wanted_label >= 0), wanted_row * Y + wanted_label, -1)
+    parts.attributes[:] = [known.get(key, 0.0) for key in wanted.tolist()]
+    both = label_of >= 0
+    finite = [np.where(np.isfinite(part), part, 0.0) for part in old.decoder_.chain_scores]
+    parts.transition[np.ix_(both, both)] = finite[0][np.ix_(label_of[both], label_of[both])]
+    parts.start[both], parts.stop[both] = finite[1][label_of[both]], finite[2][label_of[both]]
+
+
+def _keys(scores: LinearScores, n_labels: int) -> Doubles:
+    """One number for each (attribute, label) that has a weight."""
+    attribute = np.repeat(np.arange(len(scores.pattern.pointers) - 1), np.diff(scores.pattern.pointers))
+    return np.asarray(attribute * n_labels + scores.pattern.labels)

@@ -1,0 +1,163 @@
+"""Conditional random fields: a linear chain trained on the probability of whole labellings.
+
+    p(y | x) = exp F(x, y; w) / Z(x)                        F: DIGEST section 1
+    minimise   Σ_i loss(x_i, y_i; w) + c2 ‖w‖²              c2 as CRFsuite has it
+
+Lafferty, McCallum and Pereira 2001; LOSS section 3. Loss: losses/. Optimiser: optim/lbfgs.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import ClassVar, Self
+
+import numpy as np
+
+from tagwright.arrays import Bools, Doubles, Workers
+from tagwright.encode.encoder import Encoder
+from tagwright.encode.flat_text import Sentences
+from tagwright.learners._base import SequenceTagger
+from tagwright.learners._decoder import Decoder
+from tagwright.learners._estimator import FLAG, JOBS, NOT_NEGATIVE, SEED, WHOLE, one_of
+from tagwright.learners._labels import Labels, number_labels
+from tagwright.learners._objective import ChainObjective, Weights, count_gold
+from tagwright.learners._watch import DevSet, Watch, all_callbacks, count_jobs, warn_of_end
+from tagwright.learners._weights import transfer_weights
+from tagwright.losses.sequence_log import sequence_log
+from tagwright.optim.lbfgs import Iteration, minimise_lbfgs
+from tagwright.optim.progress import Callback, Progress
+from tagwright.scores.linear import LinearScores
+from tagwright.scores.pattern import find_pattern
+
+LOSSES = {"sequence_log": sequence_log}
+
+
+class CRF(SequenceTagger):
+    """A linear-chain conditional random field.
+
+    features: a preset ("pos", "ner", "chunk", "s1" ...), a template file, template text or a FeatureSet; "auto" looks
+        at the data (ready-made attributes, span labels or not)
+    loss: what is minimised ("sequence_log")
+    c2: strength of the L2 penalty c2·‖w‖²
+    min_count: attributes that fewer training tokens have get no weight
+    all_possible_states: give weights to (attribute, label) pairs that training did not see together, too
+    all_possible_transitions: the same for label pairs
+    boundaries: give weights to first and last labels
+    max_iterations, tolerance: when to stop (relative improvement over 10 iterations)
+    patience: with a dev set, stop after so many iterations without a better dev score; the best model is kept
+    well_formed: never predict ill-formed spans (I-X after O ...)
+    dtype: "float32" (fast) or "float64"
+    warm_start: begin from the weights of the model as it is, if it was fitted before
+    """
+
+    learner = "crf"
+    probabilistic = True
+    ranges: ClassVar = {
+        "loss": one_of(*LOSSES), "c2": NOT_NEGATIVE, "min_count": WHOLE, "all_possible_states": FLAG,
+        "all_possible_transitions": FLAG, "boundaries": FLAG, "max_iterations": WHOLE, "tolerance": NOT_NEGATIVE,
+        "patience": WHOLE, "well_formed": FLAG, "dtype": one_of("float32", "float64"), "warm_start": FLAG,
+        "random_state": SEED, "n_jobs": JOBS,
+    }  # fmt: skip
+
+    def __init__(
+        self,
+        features: object = "auto",
+        *,
+        loss: str = "sequence_log",
+        c2: float = 1.0,
+        min_count: int = 1,
+        all_possible_states: bool = False,
+        all_possible_transitions: bool = True,
+        boundaries: bool = True,
+        max_iterations: int = 1000,
+        tolerance: float = 1e-5,
+        patience: int = 10,
+        well_formed: bool = False,
+        dtype: str = "float32",
+        warm_start: bool = False,
+        random_state: int | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        callbacks: Sequence[Callback] | None = None,
+    ) -> None:
+        self.features = features
+        self.loss = loss
+        self.c2 = c2
+        self.min_count = min_count
+        self.all_possible_states = all_possible_states
+        self.all_possible_transitions = all_possible_transitions
+        self.boundaries = boundaries
+        self.max_iterations = max_iterations
+        self.tolerance = tolerance
+        self.patience = patience
+        self.well_formed = well_formed
+        self.dtype = dtype
+        self.warm_start = warm_start
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.callbacks = callbacks
+
+    def fit(self, X: Sentences, y: Labels, X_dev: Sentences | None = None, y_dev: Labels | None = None) -> Self:
+        """Train by L-BFGS. Ctrl-C once stops and keeps the model so far."""
+        text, flat = self._read_training(X, y)
+        old = self if self.warm_start and self.__sklearn_is_fitted__() else None
+        names = sorted(set(flat))
+        encoder = Encoder(self._choose_features(text, set(names)))
+        data = replace(encoder.learn(text), labels=number_labels(flat, names))
+        pattern = find_pattern(encoder, data, len(names), all_states=self.all_possible_states, min_count=self.min_count)
+        scores = LinearScores(encoder, pattern, len(names), np.dtype(self.dtype).type)
+        start = np.zeros(pattern.n_weights + len(names) ** 2 + 2 * len(names))
+        if old is not None:
+            transfer_weights(old, encoder, scores, names, start)
+        self.labels_, self.encoder_ = names, encoder
+        workers = Workers(count_jobs(self.n_jobs))
+        try:
+            free = self._free_weights(start, count_gold(data, len(names))[0])
+            objective = ChainObjective(scores, data, LOSSES[self.loss], free, workers)
+            self._minimise(objective, start, DevSet.build(self, X_dev, y_dev))
+        finally:
+            workers.close()
+        return self
+
+    def _free_weights(self, vector: Doubles, gold_transitions: Doubles) -> Bools:
+        """Which weights may move: those of transitions and boundaries only where they are wanted."""
+        free = np.ones(len(vector), np.bool_)
+        parts = Weights.split(free, len(self.labels_))  # type: ignore[arg-type]  # views of flags, not of numbers
+        if not self.all_possible_transitions:
+            parts.transition[:] = gold_transitions > 0
+        if not self.boundaries:
+            parts.start[:] = False
+            parts.stop[:] = False
+        return free
+
+    def _minimise(self, objective: ChainObjective, start: Doubles, dev: DevSet | None) -> None:
+        def penalised(w: Doubles) -> tuple[float, Doubles]:
+            value, gradient = objective(w)
+            gradient += 2 * self.c2 * w
+            return value + self.c2 * float(w @ w), gradient
+
+        def decode(w: Doubles) -> Decoder:
+            weights = Weights.split(w, len(self.labels_))
+            objective.scores.set_weights(weights.attributes, objective.workers)
+            return Decoder(objective.scores, *self._constrain(weights.transition, weights.start, weights.stop))
+
+        watch = Watch(dev, self.patience, all_callbacks(self.callbacks, self.verbose), decode)
+
+        def tell(now: Iteration) -> bool:
+            size = float(np.linalg.norm(now.point.gradient))
+            report = Progress(now.number, self.max_iterations, now.point.value, size, now.point.step, now.seconds)
+            return watch(report, lambda: now.point.weights)
+
+        found = minimise_lbfgs(
+            penalised, start, max_iterations=self.max_iterations, tolerance=self.tolerance, watch=tell
+        )
+        best = found.weights if watch.best_weights is None else watch.best_weights
+        self.decoder_ = decode(best.copy())
+        self.n_iter_ = found.iterations
+        self.objective_ = found.value
+        self.objective_curve_ = found.curve
+        self.dev_curve_ = watch.dev_curve
+        self.converged_ = found.converged or found.reason == "callback"
+        warn_of_end(found.reason, found.iterations)

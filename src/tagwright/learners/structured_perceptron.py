@@ -1,0 +1,135 @@
+"""The structured perceptron (HM-Perceptron): decode, compare, correct; the averaged weights are kept.
+
+LM-POS algorithm 1, LOSS algorithm 1; Collins 2002. The algorithm itself: optim/online.py.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import ClassVar, Self
+
+import numpy as np
+
+from tagwright.arrays import Doubles, Workers
+from tagwright.encode.dataset import Dataset
+from tagwright.encode.encoder import Encoder
+from tagwright.encode.flat_text import Sentences
+from tagwright.learners._base import SequenceTagger
+from tagwright.learners._decoder import Decoder
+from tagwright.learners._estimator import FLAG, JOBS, SEED, WHOLE
+from tagwright.learners._labels import Labels, number_labels
+from tagwright.learners._objective import Weights
+from tagwright.learners._watch import DevSet, Watch, all_callbacks, warn_of_end
+from tagwright.learners._weights import transfer_weights
+from tagwright.optim.online import AveragedPerceptron
+from tagwright.optim.progress import Callback, Progress
+from tagwright.scores.expanded import expand
+from tagwright.scores.linear import LinearScores
+from tagwright.scores.pattern import find_pattern
+
+PORTION = 512
+"""Sentences a kernel call: between calls Ctrl-C is heard."""
+
+
+class StructuredPerceptron(SequenceTagger):
+    """An averaged perceptron over label sequences.
+
+    features, min_count, all_possible_states, boundaries, well_formed, warm_start: as for the CRF
+    epochs: passes over the training data
+    patience: with a dev set, stop after so many epochs without a better dev score; the best model is kept
+    random_state: seed of the order of sentences
+    """
+
+    learner = "perceptron"
+    ranges: ClassVar = {
+        "epochs": WHOLE, "min_count": WHOLE, "all_possible_states": FLAG, "boundaries": FLAG, "patience": WHOLE,
+        "well_formed": FLAG, "warm_start": FLAG, "random_state": SEED, "n_jobs": JOBS,
+    }  # fmt: skip
+
+    def __init__(
+        self,
+        features: object = "auto",
+        *,
+        epochs: int = 15,
+        min_count: int = 1,
+        all_possible_states: bool = False,
+        boundaries: bool = True,
+        patience: int = 5,
+        well_formed: bool = False,
+        warm_start: bool = False,
+        random_state: int | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        callbacks: Sequence[Callback] | None = None,
+    ) -> None:
+        self.features = features
+        self.epochs = epochs
+        self.min_count = min_count
+        self.all_possible_states = all_possible_states
+        self.boundaries = boundaries
+        self.patience = patience
+        self.well_formed = well_formed
+        self.warm_start = warm_start
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.callbacks = callbacks
+
+    def fit(self, X: Sentences, y: Labels, X_dev: Sentences | None = None, y_dev: Labels | None = None) -> Self:
+        """Train online. Ctrl-C once stops and keeps the model so far."""
+        text, flat = self._read_training(X, y)
+        names = sorted(set(flat))
+        encoder = Encoder(self._choose_features(text, set(names)))
+        data = replace(encoder.learn(text), labels=number_labels(flat, names))
+        pattern = find_pattern(encoder, data, len(names), all_states=self.all_possible_states, min_count=self.min_count)
+        scores = LinearScores(encoder, pattern, len(names), np.float32)
+        state = AveragedPerceptron(pattern.n_weights, len(names), scores.width, int(data.lengths.max()))
+        if self.warm_start and self.__sklearn_is_fitted__():
+            start = np.zeros(pattern.n_weights + len(names) ** 2 + 2 * len(names))
+            transfer_weights(self, encoder, scores, names, start)
+            state.begin_from(start)
+        self.labels_, self.encoder_ = names, encoder
+        dev = DevSet.build(self, X_dev, y_dev)
+        watch = Watch(
+            dev, self.patience, all_callbacks(self.callbacks, self.verbose), lambda w: self._decode(scores, w)
+        )
+        self._learn(state, data, scores, watch)
+        return self
+
+    def _decode(self, scores: LinearScores, vector: Doubles) -> Decoder:
+        weights = Weights.split(vector, len(self.labels_))
+        scores.set_weights(weights.attributes, Workers(1))
+        return Decoder(scores, *self._constrain(weights.transition, weights.start, weights.stop))
+
+    def _learn(self, state: AveragedPerceptron, data: Dataset, scores: LinearScores, watch: Watch) -> None:
+        """All epochs."""
+        began = time.perf_counter()
+        random = np.random.default_rng(self.random_state)
+        tokens = expand(self.encoder_, data)
+        curve: list[float] = []
+        reason = "epochs"
+        try:
+            for epoch in range(1, self.epochs + 1):
+                order = random.permutation(data.n_sentences)
+                wrong = 0
+                for first in range(0, len(order), PORTION):
+                    wrong += state.learn(
+                        order[first : first + PORTION], data.offsets, data.labels,
+                        (tokens.pointers, tokens.attributes, tokens.values),
+                        (scores.pattern.pointers, scores.pattern.labels), boundaries=self.boundaries,
+                    )  # fmt: skip
+                curve.append(float(wrong))
+                seconds = time.perf_counter() - began
+                report = Progress(epoch, self.epochs, wrong, None, None, seconds, unit="epoch")
+                if watch(report, state.average) or wrong == 0:
+                    break
+        except KeyboardInterrupt:
+            reason = "interrupted"
+        self.decoder_ = self._decode(scores, state.average() if watch.best_weights is None else watch.best_weights)
+        self.n_iter_ = len(curve)
+        self.objective_curve_ = curve
+        self.dev_curve_ = watch.dev_curve
+        self.converged_ = True
+        warn_of_end(reason, len(curve))
