@@ -5,15 +5,16 @@ from __future__ import annotations
 import hashlib
 import json
 import random
-from itertools import pairwise
+from collections.abc import Callable, Sequence
+from itertools import pairwise, product
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tagwright.errors import DataError, ParameterError
-from tagwright.metrics import conlleval, evaluate, score_spans
+from tagwright.metrics import SpanScores, conlleval, evaluate, score_spans
 
 # --- what the perl script printed -------------------------------------------------------------------------------------
 
@@ -202,24 +203,29 @@ def test_scores_of_a_small_case() -> None:
 # --- spans by definition ----------------------------------------------------------------------------------------------
 
 Span = tuple[int, int, str]
+Score = Callable[[Sequence[Sequence[str]], Sequence[Sequence[str]]], SpanScores]
 
 
-def spans_by_definition(labels: list[str]) -> set[Span]:
-    """Chunks of B, I, E and O labels, token by token: the reading of conlleval in plain words.
-
-    A chunk begins outside another, or at a new type, or at B after B or I, or at anything but B after E.
-    """
+def spans_where(labels: list[str], is_new: Callable[[str, str], bool]) -> set[Span]:
+    """Chunks token by token. One begins outside another, at a new type, or where is_new(previous, current prefix)."""
     spans, start = set(), 0
-    padded = ["O", *labels, "O"]
-    for place, (previous, current) in enumerate(pairwise(padded)):
-        same_type = previous[1:] == current[1:]
-        new = not same_type or (previous[0] == "E") != (current[0] == "B")
-        if not new:
+    for place, (previous, current) in enumerate(pairwise(["O", *labels, "O"])):
+        if previous[1:] == current[1:] and not is_new(previous[0], current[0]):
             continue
         if previous != "O":
             spans.add((start, place, previous[2:]))
         start = place
     return spans
+
+
+def new_in_conlleval(previous: str, current: str) -> bool:
+    """B after B or I; anything but B after E."""
+    return (previous == "E") != (current == "B")
+
+
+def new_in_all_schemes(previous: str, current: str) -> bool:
+    """A first or only token begins a chunk, a last or only token ends one."""
+    return current in "BSU" or previous in "ESLU"
 
 
 def sentences_of(labels: list[str]) -> st.SearchStrategy[list[tuple[list[str], list[str]]]]:
@@ -230,18 +236,36 @@ def sentences_of(labels: list[str]) -> st.SearchStrategy[list[tuple[list[str], l
     return st.lists(sentence, min_size=1, max_size=4)
 
 
-@given(sentences_of(["O", "B-X", "I-X", "E-X", "B-Y", "I-Y", "E-Y"]))
-def test_correct_spans_are_the_common_ones(sentences: list[tuple[list[str], list[str]]]) -> None:
-    gold, predicted = [g for g, _ in sentences], [p for _, p in sentences]
-    pairs = [(spans_by_definition(g), spans_by_definition(p)) for g, p in sentences]
-    scores = conlleval(gold, predicted)
-    assert scores.gold == sum(len(g) for g, _ in pairs)
-    assert scores.predicted == sum(len(p) for _, p in pairs)
-    assert scores.correct == sum(len(g & p) for g, p in pairs)
+def assert_common_spans(scores: SpanScores, pairs: list[tuple[set[Span], set[Span]]]) -> None:
+    counts = [sum(map(len, column)) for column in zip(*((g, p, g & p) for g, p in pairs))]
+    assert [scores.gold, scores.predicted, scores.correct] == counts
+    assert set(scores.types) == {kind for pair in pairs for side in pair for _, _, kind in side}
     for kind, row in scores.types.items():
-        of_kind = [[{s for s in side if s[2] == kind} for side in pair] for pair in pairs]
+        of_kind = [[{span for span in side if span[2] == kind} for side in pair] for pair in pairs]
         counts = [sum(map(len, column)) for column in zip(*((g, p, g & p) for g, p in of_kind))]
         assert [row.gold, row.predicted, row.correct] == counts
+
+
+@settings(deadline=None)
+@given(sentences_of(["O", "B-X", "I-X", "E-X", "B-Y", "I-Y", "E-Y"]))
+def test_correct_spans_are_the_common_ones(sentences: list[tuple[list[str], list[str]]]) -> None:
+    pairs = [(spans_where(g, new_in_conlleval), spans_where(p, new_in_conlleval)) for g, p in sentences]
+    assert_common_spans(conlleval([g for g, _ in sentences], [p for _, p in sentences]), pairs)
+
+
+@pytest.mark.parametrize(
+    ("score", "prefixes", "is_new"),
+    [
+        (conlleval, "BIE", new_in_conlleval),
+        (score_spans, "BIES", new_in_all_schemes),
+        (score_spans, "BILU", new_in_all_schemes),
+    ],
+)
+def test_every_pair_of_neighbours(score: Score, prefixes: str, is_new: Callable[[str, str], bool]) -> None:
+    labels = ["O", *(f"{prefix}-{kind}" for kind in ("X", "Y", "") for prefix in prefixes)]
+    sentences = {pair: spans_where(list(pair), is_new) for pair in product(labels, repeat=2)}
+    gold, predicted = zip(*product(sentences, repeat=2))
+    assert_common_spans(score(gold, predicted), [(sentences[g], sentences[p]) for g, p in zip(gold, predicted)])
 
 
 @st.composite
@@ -270,6 +294,7 @@ def encode(length: int, spans: list[Span], scheme: str) -> list[str]:
 
 
 @pytest.mark.parametrize("scheme", ["BIIB", "BIES", "BILU", "IIEE"])
+@settings(deadline=None)
 @given(case=span_lists())
 def test_every_scheme_gives_the_same_spans(scheme: str, case: tuple[int, list[Span], list[Span]]) -> None:
     length, gold, predicted = case
@@ -278,6 +303,7 @@ def test_every_scheme_gives_the_same_spans(scheme: str, case: tuple[int, list[Sp
     assert scores.correct == len(set(gold) & set(predicted))
 
 
+@settings(deadline=None)
 @given(sentences_of(["O", "B-X", "I-X", "B-Y", "I-Y"]))
 def test_score_spans_is_conlleval_on_iob_labels(sentences: list[tuple[list[str], list[str]]]) -> None:
     gold, predicted = [g for g, _ in sentences], [p for _, p in sentences]
@@ -294,6 +320,7 @@ def test_conlleval_joins_single_token_spans_and_score_spans_does_not() -> None:
 # --- evaluate ---------------------------------------------------------------------------------------------------------
 
 
+@settings(deadline=None)
 @given(sentences_of(["N", "V", "D"]), st.sets(st.sampled_from(["N0", "V0", "D0", "N1"])))
 def test_evaluate_by_definition(sentences: list[tuple[list[str], list[str]]], known: set[str]) -> None:
     gold, predicted = [g for g, _ in sentences], [p for _, p in sentences]
@@ -421,7 +448,7 @@ def test_most_confused_first() -> None:
 
 
 @pytest.mark.parametrize("score", [conlleval, score_spans, evaluate])
-def test_errors_say_where(score) -> None:
+def test_errors_say_where(score: Callable[..., object]) -> None:
     with pytest.raises(DataError, match=r"predicted\[1\]: found 3 labels; expected 1"):
         score([["O"], ["O"], ["O"]], [["O"], ["O"] * 3, []])
     with pytest.raises(DataError, match="predicted: found 1 sentences; expected 2"):

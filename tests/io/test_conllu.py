@@ -88,15 +88,19 @@ def test_only_the_tagged_column_changes() -> None:
     "text",
     [
         EXAMPLE,
+        "\ufeff" + EXAMPLE,
         EXAMPLE.replace("\n", "\r\n"),
-        "\n\n" + EXAMPLE.replace("\n\n", "\n \t\n\n\n"),
+        "\n\n" + EXAMPLE.replace("\n\n", "\n \t\n\n\n").removesuffix("\n\n"),
         "# licence\n\n# more\n\n" + EXAMPLE,
         "#\n" + EXAMPLE.replace("2.1\t", "# between\n2.1\t"),
     ],
 )
 def test_byte_for_byte(text: str) -> None:
-    expected = text.rstrip("\n") + "\n\n" if "\r" not in text else text
-    assert rewrite(text.encode(), "UPOS") == expected.encode()
+    assert rewrite(text.encode(), "UPOS") == text.removeprefix("\ufeff").encode()
+
+
+def test_blank_lines_at_the_end_are_dropped() -> None:
+    assert rewrite((EXAMPLE + "\n \n").encode(), "UPOS") == EXAMPLE.encode()
 
 
 def test_a_missing_last_blank_line_is_added() -> None:
@@ -119,7 +123,8 @@ trees = st.tuples(
 
 @given(st.lists(trees, min_size=1, max_size=4), st.integers(2, 9))
 def test_any_tree_is_read_and_written_back(forest: list[Any], column: int) -> None:
-    text, expected = "", []
+    text = ""
+    expected: list[list[tuple[str, str]]] = []
     for comments, rows, last in forest:
         text += "".join(f"# {comment}\n" for comment in comments)
         expected.append([])
@@ -160,7 +165,7 @@ def test_bad_files(text: str, place: int | None, message: str) -> None:
 
 
 def test_label_column_that_is_not_there() -> None:
-    with pytest.raises(DataError, match="no column is called 'NER'; the columns are 0 ID, 1 FORM, .* 9 MISC"):
+    with pytest.raises(DataError, match=r"no column is called 'NER'; the columns are 0 ID, 1 FORM, .* 9 MISC"):
         read(EXAMPLE, label="NER")
     with pytest.raises(DataError, match="there is no column 10"):
         read(EXAMPLE, label=10)
@@ -199,7 +204,8 @@ def test_probability_is_added_to_misc() -> None:
 
 def test_writing_from_items() -> None:
     stream = io.StringIO()
-    write_sentence(stream, Sentence([("a", "P"), ("b c", "Q")]), ["X", "Y"], Layout("conllu", 4))
+    items: list[tuple[str, ...]] = [("a", "P"), ("b c", "Q")]
+    write_sentence(stream, Sentence(items), ["X", "Y"], Layout("conllu", 4))
     assert stream.getvalue() == line("1", "a", "_", "_", "X") + line("2", "b c", "_", "_", "Y") + "\n"
 
 

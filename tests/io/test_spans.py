@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import product
+from itertools import pairwise, product
 from typing import Any
 
 import numpy as np
@@ -44,7 +44,7 @@ def label_of(t: int, spans: list[Span], scheme: str) -> str:
             elif scheme == "iob2":
                 prefix = "B" if first else "I"
             else:
-                single, end = {"iobes": "SE", "bilou": "UL"}[scheme]
+                single, end = {"iobes": ("S", "E"), "bilou": ("U", "L")}[scheme]
                 prefix = single if first and last else "B" if first else end if last else "I"
             return f"{prefix}-{span.type}"
     return "O"
@@ -96,11 +96,11 @@ def test_allowed_paths_are_those_that_can_be_written(scheme: str) -> None:
     alphabet = ALPHABETS[scheme]
     allowed, start, stop = allowed_transitions(alphabet, scheme)
     assert allowed.shape == (len(alphabet), len(alphabet))
-    assert (allowed.dtype, start.dtype, stop.dtype) == (np.bool_, np.bool_, np.bool_)
+    assert all(mask.dtype == np.dtype(bool) for mask in (allowed, start, stop))
     for length in range(1, 5):
         good = {tuple(write_spans(spans, length, scheme)) for spans in all_segmentations(length)}
         for path in product(range(len(alphabet)), repeat=length):
-            steps = all(allowed[p, c] for p, c in zip(path, path[1:]))
+            steps = all(allowed[p, c] for p, c in pairwise(path))
             is_allowed = bool(start[path[0]] and steps and stop[path[-1]])
             assert is_allowed == (tuple(alphabet[y] for y in path) in good), [alphabet[y] for y in path]
 

@@ -1,1 +1,89 @@
+"""The command line, the outer end of the flow: `tagwright train | tag | evaluate | inspect`.
 
+One file a command, imported when that command is called: `tagwright --help` loads neither NumPy nor Numba. Here is what
+the commands share: exit codes, and how errors reach a person.
+
+    0    done (a training stopped by Ctrl-C that kept its model, too)
+    1    input that cannot be used: one line on stderr says where, what and the cure
+    2    wrong usage (argparse)
+    70   an error inside Tagwright: traceback and a request to report it
+    130  interrupted, nothing written
+    141  the reader of our output went away (`| head`)
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from contextlib import suppress
+
+from tagwright.cli.options import make_parser
+from tagwright.errors import TagwrightError
+
+# NumPy's dot products must not start threads: they fight with ours (2 to 4 times slower on a busy machine), and the bits
+# of their sums, and so of the model, would depend on the number of cores. Read when NumPy is first imported.
+BLAS_THREADS = ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
+
+BAD_INPUT, INTERNAL, INTERRUPTED, CLOSED_PIPE = 1, 70, 130, 141
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command; the exit code."""
+    arguments = make_parser().parse_args(argv)
+    for name in BLAS_THREADS:
+        os.environ.setdefault(name, "1")
+    try:
+        _run(arguments)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        _forget_stdout()
+        return CLOSED_PIPE
+    except (TagwrightError, OSError, MemoryError) as error:
+        return _fail(_describe(error), BAD_INPUT)
+    except KeyboardInterrupt:
+        return _fail("interrupted", INTERRUPTED)
+    except Exception as error:
+        return _report_bug(error)
+    return 0
+
+
+def _run(arguments: argparse.Namespace) -> None:
+    """Import the command's module and run it."""
+    if arguments.command == "train":
+        from tagwright.cli.train import run
+    elif arguments.command == "tag":
+        from tagwright.cli.tag import run
+    elif arguments.command == "evaluate":
+        from tagwright.cli.evaluate import run
+    else:
+        from tagwright.cli.inspect import run
+    run(arguments)
+
+
+def _describe(error: Exception) -> str:
+    """One line for a person."""
+    if isinstance(error, TagwrightError):
+        return " ".join(str(error).split("\n"))
+    if isinstance(error, OSError):
+        return ": ".join([str(part) for part in (error.filename, error.strerror or error) if part])
+    return "not enough memory; take fewer sentences or a smaller feature set"
+
+
+def _fail(message: str, code: int) -> int:
+    print(f"tagwright: error: {message}", file=sys.stderr)
+    return code
+
+
+def _report_bug(error: Exception) -> int:
+    import traceback
+
+    traceback.print_exception(error)
+    return _fail("this is a bug in Tagwright; please report it with the lines above", INTERNAL)
+
+
+def _forget_stdout() -> None:
+    """Let nothing more be written to the closed pipe, not even when Python exits."""
+    with suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -20,6 +20,7 @@ the first blank line, 32 lines or the end of input; with a format given, nothing
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 
 from tagwright.io.columns import read_header, split_line
@@ -30,9 +31,9 @@ HEAD = 32  # lines to look at
 
 def detect_format(head: Sequence[str], name: str = "", *, labelled: bool = True, n_inputs: int | None = None) -> str:
     """The format of a file by the rules above; `head` ends in "" where a blank line ended the first sentence."""
-    ending = name.lower().removesuffix(".gz").rpartition(".")[2]
-    if ending in ("conllu", "crfsuite"):
-        return ending
+    ending = os.path.splitext(name.lower().removesuffix(".gz"))[1]
+    if ending in (".conllu", ".crfsuite"):
+        return ending[1:]
     names = {column.upper() for column in read_header(head)}
     if names:
         return "conllu" if {"ID", "FORM"} <= names else "columns"

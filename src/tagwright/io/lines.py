@@ -16,11 +16,18 @@ import sys
 import zlib
 from collections.abc import Iterable, Iterator
 from itertools import chain
-from typing import IO, Any, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 from tagwright.errors import DataError
 
-Source: TypeAlias = str | os.PathLike[str] | IO[str] | IO[bytes]
+
+class Readable(Protocol):
+    """A binary or text stream."""
+
+    def read(self, n: int, /) -> str | bytes | None: ...
+
+
+Source: TypeAlias = str | os.PathLike[str] | Readable
 Batch: TypeAlias = tuple[int, list[str]]  # number of the first line, lines
 
 CHUNK = 1 << 18  # bytes read at once

@@ -51,9 +51,10 @@ def write_slashed(sentence: Sentence, labels: Sequence[str], values: Sequence[st
     """One line of word/TAG (or word/TAG/value), after the blank lines that stood before the sentence."""
     words = [row[0] for row in rows_of(sentence, " \t\n\r")]
     for label in labels:
-        if "/" in label or " " in label:
+        if not label or any(character in label for character in "/ \t\n\r"):
             raise DataError(
-                f"the label {label!r} cannot be written as word/TAG, for its slash or space; write columns instead",
+                f"the label {label!r} cannot be written as word/TAG: it is empty or holds a slash or a space; write "
+                "columns instead",
                 place=sentence.place or None,
             )
     added = labels if values is None else [f"{label}/{value}" for label, value in zip(labels, values)]

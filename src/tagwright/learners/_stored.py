@@ -44,7 +44,7 @@ def store(model: SequenceTagger, path: Path) -> None:
     _store_encoder(model.encoder_, arrays, strings)
     model._store_scores(arrays)
     for name, part in zip(("transition", "start", "stop"), model.decoder_.chain_scores, strict=True):
-        arrays[f"chain.{name}"] = part.astype(np.float32)
+        arrays[f"chain.{name}"] = part
     write_model(path, header, arrays, strings)
 
 
@@ -136,7 +136,7 @@ def store_linear(scores: LinearScores, arrays: Arrays) -> None:
     counts[np.diff(scores.pattern.pointers) == 0] = 0
     arrays["pattern.counts"] = counts.astype(np.uint16)
     arrays["pattern.labels"] = scores.pattern.labels[used].astype(np.uint8 if scores.n_labels <= 256 else np.uint16)
-    arrays["weights"] = scores.weights[used].astype(np.float32)
+    arrays["weights"] = scores.weights[used]
 
 
 def restore_linear(model: SequenceTagger, arrays: Arrays) -> LinearScores:
@@ -147,6 +147,9 @@ def restore_linear(model: SequenceTagger, arrays: Arrays) -> LinearScores:
     fits = len(counts) == n and pointers[-1] == len(labels) == len(arrays["weights"])
     if not fits or (len(labels) and labels.max() >= len(model.labels_)):
         raise ModelFileError("the weights do not fit the attributes")
-    scores = LinearScores(model.encoder_, Pattern(pointers, labels), len(model.labels_), np.float32)
+    dtype = arrays["weights"].dtype.type
+    if dtype not in (np.float32, np.float64):
+        raise ModelFileError(f"the weights are {dtype.__name__}")
+    scores = LinearScores(model.encoder_, Pattern(pointers, labels), len(model.labels_), dtype)
     scores.set_weights(arrays["weights"], Workers(1))
     return scores

@@ -1,0 +1,58 @@
+"""What reaches a person on standard error beside errors, and JSON for machines on standard output."""
+
+from __future__ import annotations
+
+import json
+import sys
+import warnings
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from threading import Lock
+from typing import Any
+
+from tagwright.compat import numba
+
+COMPILING = "compiling kernels for this machine, once; about half a minute ..."
+
+
+def note(message: str) -> None:
+    """One line on standard error."""
+    print(f"tagwright: note: {message}", file=sys.stderr, flush=True)
+
+
+def print_json(content: Mapping[str, Any]) -> None:
+    """One JSON object on one line."""
+    print(json.dumps(content, ensure_ascii=False, allow_nan=False))
+
+
+@contextmanager
+def notes(*, quiet: bool) -> Iterator[None]:
+    """While this lasts, warnings and the first compilation of kernels are told as notes, or not at all."""
+    with warnings.catch_warnings(), _watched_compiler(quiet=quiet):
+        warnings.simplefilter("ignore" if quiet else "default", UserWarning)
+        warnings.showwarning = lambda message, *_rest, **_more: note(str(message))
+        yield
+
+
+def _watched_compiler(*, quiet: bool) -> AbstractContextManager[object]:
+    """While this lasts, say so when Numba begins to compile: it tells when a kernel is not in its cache."""
+    if numba is None or quiet:
+        return nullcontext()
+    event = numba.core.event
+    listener: AbstractContextManager[object] = event.install_listener("numba:compile", _announcer(event.Listener))
+    return listener
+
+
+def _announcer(base: Any) -> object:
+    """A listener of Numba's events that speaks at the first one."""
+    first = Lock()
+
+    class Announcer(base):  # type: ignore[misc]  # Numba is not typed
+        def on_start(self, event: object) -> None:
+            if first.acquire(blocking=False):
+                note(COMPILING)
+
+        def on_end(self, event: object) -> None:
+            pass
+
+    return Announcer()

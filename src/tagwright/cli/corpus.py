@@ -1,0 +1,95 @@
+"""Labelled sentences for `train` and `evaluate`: a source read whole, without the lines it was written in.
+
+The word `sample` stands for the embedded corpus wherever a file is taken (./sample is a file of that name).
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from tagwright.datasets import DEFAULT_COLUMN, sample_path
+from tagwright.errors import DataError, ParameterError
+from tagwright.io import Layout, Sentences, read_like, read_sentences
+from tagwright.sequence import Item
+
+SAMPLE = "sample"
+
+
+@dataclass(frozen=True, slots=True)
+class Corpus:
+    """Sentences with labels, and how their file was read."""
+
+    name: str
+    layout: Layout
+    X: list[list[Item]]
+    y: list[list[str]]
+
+    @property
+    def n_tokens(self) -> int:
+        return sum(map(len, self.X))
+
+
+def find_source(name: str) -> str:
+    """The path that a file argument means."""
+    return str(sample_path()) if name == SAMPLE else name
+
+
+def open_training(name: str, *, format: str, column: str | None, inputs: list[str] | None) -> Sentences:
+    """The sentences of a training file; the first lines are read to find its layout."""
+    if column is None:
+        column = DEFAULT_COLUMN if name == SAMPLE else "auto"
+    return read_sentences(find_source(name), format=format, label=column, inputs=inputs)
+
+
+def open_like(
+    name: str, trained: Layout, *, format: str = "auto", column: str | None = None, inputs: list[str] | None = None
+) -> Sentences:
+    """The sentences of a labelled file, read as the training file was."""
+    if trained.label is None and column is None:  # a model that was trained in Python
+        return read_sentences(find_source(name), format=format, inputs=inputs, n_inputs=trained.n_inputs)
+    label = "auto" if column is None else column
+    return read_like(find_source(name), trained, format=format, labelled=True, label=label, inputs=inputs)
+
+
+def collect(sentences: Sentences) -> Corpus:
+    """All sentences; their lines are let go."""
+    X: list[list[Item]] = []
+    y: list[list[str]] = []
+    for sentence in sentences:
+        assert sentence.labels is not None  # it was asked for
+        X.append(list(sentence.items))
+        y.append(sentence.labels)
+    return Corpus(os.path.basename(sentences.name), sentences.layout, X, y)
+
+
+def is_share(dev: str) -> bool:
+    """Whether --dev gives a share of the training sentences, such as 20%."""
+    return dev.endswith("%")
+
+
+def hold_out(corpus: Corpus, share: str) -> tuple[Corpus, Corpus]:
+    """Split off a share of the sentences, spread evenly: the rest, and the share."""
+    try:
+        part = float(share.removesuffix("%")) / 100
+    except ValueError:
+        part = 0.0
+    if not 0 < part < 1:
+        raise ParameterError(f"--dev: found {share!r}, expected a file or a share between 0% and 100%")
+    wanted = set(_spread(len(corpus.X), part))
+    if not 0 < len(wanted) < len(corpus.X):
+        raise DataError(
+            f"{share} of {len(corpus.X)} sentences leaves one side empty; give a file for --dev", place=corpus.name
+        )
+    return _choose(corpus, wanted, inside=False), _choose(corpus, wanted, inside=True)
+
+
+def _spread(n: int, part: float) -> Iterator[int]:
+    """About n · part numbers below n, evenly apart."""
+    return (i for i in range(n) if int((i + 1) * part + 1e-9) > int(i * part + 1e-9))
+
+
+def _choose(corpus: Corpus, wanted: set[int], *, inside: bool) -> Corpus:
+    kept = [i for i in range(len(corpus.X)) if (i in wanted) == inside]
+    return Corpus(corpus.name, corpus.layout, [corpus.X[i] for i in kept], [corpus.y[i] for i in kept])

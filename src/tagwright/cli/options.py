@@ -1,0 +1,159 @@
+"""What the command line takes: the parser of all commands. Nothing heavy is imported here.
+
+Values are checked where their meaning is known: learners, presets and columns by the command that uses them.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+
+from tagwright import __version__
+
+FORMATS = ("auto", "columns", "conllu", "slashed", "plain", "crfsuite")
+LEARNERS = ("crf", "hmm", "perceptron")  # for the help text; the learners themselves are in tagwright.learners
+PRESETS = ("pos", "ner", "chunk", "s1", "s2", "s3", "ratnaparkhi")  # likewise
+MOST_NBEST = 100
+
+SOURCE = "a file, - for standard input, or the word sample for the embedded corpus"
+
+
+def make_parser() -> argparse.ArgumentParser:
+    """The parser of `tagwright`; the chosen command is in `command`."""
+    parser = argparse.ArgumentParser(
+        prog="tagwright",
+        description="Sequence taggers (part of speech, names, chunks, any labelled sequence) that train in seconds.",
+        epilog="`tagwright COMMAND --help` tells more. Try: tagwright train sample --out pos.tw --dev 20%",
+    )
+    parser.add_argument("--version", action="version", version=f"tagwright {__version__}")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    _add_train(commands)
+    _add_tag(commands)
+    _add_evaluate(commands)
+    _add_inspect(commands)
+    return parser
+
+
+def _add_train(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    parser = commands.add_parser(
+        "train",
+        help="learn a model from labelled sentences",
+        description="Learn a model from labelled sentences. Ctrl-C once stops early and keeps the model so far.",
+    )
+    add = parser.add_argument
+    add("train", metavar="TRAIN", help=SOURCE)
+    add("--out", metavar="MODEL", required=True, help="the model file to write")
+    add("--dev", metavar="DEV", help="held-out sentences that decide when to stop: a file, or a share such as 20%%")
+    add("--learner", metavar="NAME", default="crf", help=f"{', '.join(LEARNERS)} (default: crf)")
+    add(
+        "--features",
+        metavar="NAME|FILE",
+        default="auto",
+        help=f"templates: {', '.join(PRESETS)} or a file (default: ner for span labels, else pos)",
+    )
+    add(
+        "--set",
+        metavar="KEY=VALUE",
+        nargs="+",
+        action="extend",
+        type=_pair,
+        default=[],
+        dest="settings",
+        help="parameters of the learner, such as c2=0.1",
+    )
+    add("--seed", metavar="N", type=_whole(0), help="for what is random in training (default: 0)", default=0)
+    add("--threads", metavar="N", type=_whole(1), help="default: all cores")
+    _add_columns(parser, "the labels' column, by name or by number from 0 (default: the last; UPOS in CoNLL-U)")
+    add("--quiet", action="store_true", help="print errors only")
+    add("--json", action="store_true", help="print one JSON object")
+
+
+def _add_tag(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    parser = commands.add_parser(
+        "tag",
+        help="label sentences",
+        description="Label sentences as they come: tokens in, the same lines with labels out. Plain text (a sentence a "
+        "line, tokens apart by spaces) gives word/TAG; columns get one more column; CoNLL-U gets its column filled.",
+    )
+    add = parser.add_argument
+    add("model", metavar="MODEL", help="a model file")
+    add("file", metavar="FILE", nargs="?", default="-", help=f"{SOURCE} (default: -)")
+    add("-o", "--output", metavar="FILE", help="write here, whole or not at all (default: standard output)")
+    _add_columns(parser, "the column to fill in CoNLL-U (default: as in training)")
+    more = parser.add_mutually_exclusive_group()
+    more.add_argument(
+        "--nbest", metavar="K", type=_whole(1, MOST_NBEST), help="the K best labellings, each after a line `# rank = 1 ...`"
+    )
+    more.add_argument("--marginals", action="store_true", help="add the probability of each label")
+    add("--quiet", action="store_true", help="print errors only on standard error")
+
+
+def _add_evaluate(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    parser = commands.add_parser(
+        "evaluate",
+        help="score a model on labelled sentences",
+        description="Score a model on labelled sentences: accuracy of tokens, sentences, known and unknown words; "
+        "precision, recall and F1 of labels, and of spans where labels are IOB or IOBES (conlleval's numbers).",
+    )
+    parser.add_argument("model", metavar="MODEL", help="a model file")
+    parser.add_argument("file", metavar="FILE", help=SOURCE)
+    _add_columns(parser, "the labels' column, by name or by number from 0 (default: as in training)")
+    parser.add_argument("--quiet", action="store_true", help="no notes on standard error")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+
+
+def _add_inspect(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    parser = commands.add_parser(
+        "inspect",
+        help="show what a model is and what it learned",
+        description="Show what a model is and what it learned: labels, templates, sizes, top weights, transitions.",
+    )
+    add = parser.add_argument
+    add("model", metavar="MODEL", help="a model file")
+    add("--top", metavar="N", type=_whole(1), default=5, help="weights for each label (default: 5)")
+    add("--label", metavar="LABEL", action="append", default=[], help="show this label alone; may be repeated")
+    add(
+        "--attributes",
+        metavar="'TOKEN TOKEN ...'",
+        help="show the attributes and weights of each token of a sentence instead; columns are joined: dog/NN",
+    )
+    add("--quiet", action="store_true", help="no notes on standard error")
+    add("--json", action="store_true", help="print one JSON object")
+
+
+def _add_columns(parser: argparse.ArgumentParser, column: str) -> None:
+    parser.add_argument("--format", choices=FORMATS, default="auto", help="how the file is written (default: auto)")
+    parser.add_argument("--column", metavar="NAME|N", help=column)
+    parser.add_argument(
+        "--inputs", metavar="A,B,...", type=_names, help="input columns, the word first (default: all left of the label)"
+    )
+
+
+def _pair(text: str) -> tuple[str, str]:
+    key, equals, value = text.partition("=")
+    if not key or not equals:
+        raise argparse.ArgumentTypeError(f"expected KEY=VALUE, found {text!r}")
+    return key.strip().replace("-", "_"), value.strip()
+
+
+def _names(text: str) -> list[str]:
+    names = [name.strip() for name in text.split(",")]
+    if "" in names:
+        raise argparse.ArgumentTypeError(f"expected column names or numbers with commas between, found {text!r}")
+    return names
+
+
+def _whole(least: int, most: int | None = None) -> Callable[[str], int]:
+    """A reader of whole numbers from `least` to `most`."""
+    limit = f"of at least {least}" if most is None else f"from {least} to {most}"
+
+    def read(text: str) -> int:
+        try:
+            number = int(text)
+        except ValueError:
+            number = least - 1
+        if number < least or (most is not None and number > most):
+            raise argparse.ArgumentTypeError(f"expected a whole number {limit}, found {text!r}")
+        return number
+
+    return read

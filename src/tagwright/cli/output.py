@@ -1,0 +1,68 @@
+"""Where results go: files that are whole or not there, and standard output in UTF-8 whatever the locale."""
+
+from __future__ import annotations
+
+import io
+import os
+import secrets
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import BinaryIO
+
+from tagwright.errors import DataError
+
+
+def check_target(path: str) -> None:
+    """Refuse a file that cannot be written, before any work is done for it."""
+    folder = os.path.dirname(path) or "."
+    if not path or os.path.isdir(path) or path.endswith(os.sep):
+        raise DataError("found a folder, expected a file to write; name a file in it", place=path or "''")
+    if not os.path.isdir(folder):
+        raise DataError(f"the folder {folder!r} does not exist; make it first (mkdir -p)", place=path)
+    target = path if os.path.exists(path) else folder
+    if not os.access(folder, os.W_OK | os.X_OK) or not os.access(target, os.W_OK):
+        raise DataError("no permission to write here; choose another place", place=path)
+
+
+@contextmanager
+def open_output(path: str | None) -> Iterator[Output]:
+    """Standard output, or a file that takes its name when all is written. A device or a pipe is written as it is."""
+    if path is None:
+        yield Output(getattr(sys.stdout, "buffer", None))
+        return
+    check_target(path)
+    if os.path.exists(path) and not os.path.isfile(path):
+        with open(path, "wb") as file:
+            yield Output(file)
+        return
+    target = os.path.realpath(path)
+    temporary = os.path.join(os.path.dirname(target), f".tagwright-{secrets.token_hex(8)}.tmp")
+    try:
+        with open(temporary, "xb") as file:
+            yield Output(file)
+        os.replace(temporary, target)
+    except BaseException:  # Ctrl-C too
+        with suppress(OSError):
+            os.unlink(temporary)
+        raise
+
+
+class Output:
+    """Text out, in UTF-8, line ends as they are. `flush` sends what has been written."""
+
+    def __init__(self, stream: BinaryIO | None) -> None:
+        self._stream = stream
+        self._text = io.StringIO(newline="")
+
+    def write(self, text: str, /) -> None:
+        self._text.write(text)
+
+    def flush(self) -> None:
+        text = self._text.getvalue()
+        self._text = io.StringIO(newline="")
+        if self._stream is None:  # a standard output that somebody replaced by a stream of text
+            sys.stdout.write(text)
+        else:
+            self._stream.write(text.encode("utf-8"))
+            self._stream.flush()

@@ -1,0 +1,143 @@
+"""`tagwright train`: read, check, learn, save, report.
+
+Whatever can fail fails before training: the place of the model, the learner's parameters, the templates, every line of
+the training and dev files. The first Ctrl-C ends training after the current round and the model so far is saved; a
+second one ends the command with nothing written.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import time
+from argparse import Namespace
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+from tagwright import __version__
+from tagwright.cli.console import note, notes, print_json
+from tagwright.cli.corpus import Corpus, collect, hold_out, is_share, open_like, open_training
+from tagwright.cli.output import check_target
+from tagwright.cli.report import describe_training, measure, score_fields
+from tagwright.cli.settings import find_features, make_learner
+from tagwright.io import detect_scheme
+from tagwright.learners import SequenceTagger
+from tagwright.optim.progress import Progress, ProgressLine
+
+
+def run(arguments: Namespace) -> None:
+    """Train as the command line says."""
+    check_target(arguments.out)
+    with notes(quiet=arguments.quiet):
+        model = make_learner(
+            arguments.learner, arguments.settings, seed=arguments.seed, threads=arguments.threads
+        )
+        corpus, dev = read_corpora(arguments, model)
+        stop = Stop()
+        began = time.perf_counter()
+        with shown_progress(model, stop, quiet=arguments.quiet), stop.on_interrupt():
+            model.fit(corpus.X, corpus.y, *(() if dev is None else (dev.X, dev.y)))
+        seconds = time.perf_counter() - began
+        model.info_ = remember(arguments, corpus, stop)
+        model.save(arguments.out)
+        if not arguments.quiet or arguments.json:
+            report(arguments, model, corpus, dev, seconds, interrupted=stop.asked)
+
+
+def read_corpora(arguments: Namespace, model: SequenceTagger) -> tuple[Corpus, Corpus | None]:
+    """The training sentences and the dev sentences; `model` gets its templates."""
+    sentences = open_training(
+        arguments.train, format=arguments.format, column=arguments.column, inputs=arguments.inputs
+    )
+    model.features = find_features(arguments.features, sentences.layout.n_inputs)
+    corpus = collect(sentences)
+    if arguments.dev is None:
+        return corpus, None
+    if is_share(arguments.dev):
+        return hold_out(corpus, arguments.dev)
+    return corpus, collect(open_like(arguments.dev, corpus.layout))
+
+
+def remember(arguments: Namespace, corpus: Corpus, stop: Stop) -> dict[str, Any]:
+    """What the model file keeps of its training. No times: the same training gives the same bytes."""
+    return {
+        "tagwright": __version__,
+        "file": corpus.name,
+        "column": arguments.column,
+        "sentences": len(corpus.X),
+        "tokens": corpus.n_tokens,
+        "scheme": detect_scheme(corpus.y),
+        "layout": corpus.layout.to_json(),
+        "interrupted": stop.asked,
+    }
+
+
+def report(
+    arguments: Namespace, model: SequenceTagger, corpus: Corpus, dev: Corpus | None, seconds: float, *, interrupted: bool
+) -> None:
+    """Tell a person or a machine what was learned."""
+    found = None if dev is None else measure(model, dev)
+    n_bytes = os.path.getsize(arguments.out)
+    if interrupted and not arguments.quiet:
+        note(f"interrupted: the model so far is kept in {arguments.out}")
+    if not arguments.json:
+        print(describe_training(model, corpus, found, seconds))
+        print(f"{arguments.out}  {n_bytes:,} bytes")
+        return
+    facts = {
+        "seconds": seconds,
+        "iterations": getattr(model, "n_iter_", None),
+        "parameters": model.n_parameters_,
+        "model_bytes": n_bytes,
+        "learner": model.learner,
+        "train_sentences": len(corpus.X),
+        "train_tokens": corpus.n_tokens,
+        "interrupted": interrupted,
+        "model": arguments.out,
+    }
+    print_json(score_fields(found) | facts)
+
+
+class Stop:
+    """Whether the user asked for an end; a callback that ends the training if so."""
+
+    def __init__(self) -> None:
+        self.asked = False
+
+    def __call__(self, progress: Progress) -> bool:
+        return self.asked
+
+    @contextmanager
+    def on_interrupt(self) -> Iterator[None]:
+        """While this lasts, the first Ctrl-C asks for an end; the next one is Python's own."""
+
+        def ask(number: int, frame: FrameType | None) -> None:
+            self.asked = True
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+            os.write(sys.__stderr__.fileno() if sys.__stderr__ else 2, STOPPING)
+
+        before = signal.signal(signal.SIGINT, ask)
+        try:
+            yield
+        finally:
+            signal.signal(signal.SIGINT, before)
+
+
+STOPPING = b"\ntagwright: note: stopping after this round, the model is kept; Ctrl-C again drops it\n"
+
+
+@contextmanager
+def shown_progress(model: SequenceTagger, stop: Stop, *, quiet: bool) -> Iterator[None]:
+    """Give the learner its callbacks: the stop, and a line on the terminal."""
+    line = None if quiet or not sys.stderr.isatty() else ProgressLine()
+    if "callbacks" in model.get_params():
+        model.set_params(callbacks=[stop] if line is None else [stop, line])
+    try:
+        yield
+    finally:
+        if line is not None:
+            line.close()

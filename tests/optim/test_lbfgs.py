@@ -1,0 +1,78 @@
+"""L-BFGS on functions whose minimum is known, and its ways to stop."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tagwright.optim.lbfgs import Memory, minimise_lbfgs
+
+
+def quadratic(n: int = 30, seed: int = 0) -> tuple[object, np.ndarray]:
+    """½ (w − m)ᵀ A (w − m), ill conditioned."""
+    rng = np.random.default_rng(seed)
+    basis, _ = np.linalg.qr(rng.normal(size=(n, n)))
+    A = basis * np.logspace(-2, 2, n) @ basis.T
+    middle = rng.normal(size=n)
+    return (lambda w: (0.5 * float((w - middle) @ A @ (w - middle)), A @ (w - middle))), middle
+
+
+def rosenbrock(w: np.ndarray) -> tuple[float, np.ndarray]:
+    x, y = w
+    value = (1 - x) ** 2 + 100 * (y - x * x) ** 2
+    return value, np.array([-2 * (1 - x) - 400 * x * (y - x * x), 200 * (y - x * x)])
+
+
+def test_finds_the_minimum_of_a_quadratic() -> None:
+    objective, middle = quadratic()
+    found = minimise_lbfgs(objective, np.zeros(30), epsilon=1e-9, tolerance=0)
+    np.testing.assert_allclose(found.weights, middle, atol=1e-6)
+    assert found.reason == "gradient"
+    assert found.curve == sorted(found.curve, reverse=True)
+
+
+def test_finds_the_minimum_of_a_curved_valley() -> None:
+    found = minimise_lbfgs(rosenbrock, np.array([-1.2, 1.0]), epsilon=1e-9, tolerance=0)
+    np.testing.assert_allclose(found.weights, [1, 1], atol=1e-6)
+    assert found.evaluations < 80
+
+
+def test_direction_is_the_inverse_hessian_times_the_gradient() -> None:
+    """With n independent pairs of a quadratic, BFGS has its Hessian exactly along the remembered steps."""
+    rng = np.random.default_rng(2)
+    A = np.diag([1.0, 4.0, 9.0])
+    memory = Memory(5)
+    s = rng.normal(size=3)
+    memory.add(s, A @ s)
+    np.testing.assert_allclose(memory.direction(A @ s), -s, atol=1e-12)
+
+
+def test_stops_by_tolerance_callback_and_limit() -> None:
+    objective, _ = quadratic()
+    assert minimise_lbfgs(objective, np.zeros(30), tolerance=0.5, epsilon=0).reason == "tolerance"
+    stopped = minimise_lbfgs(objective, np.zeros(30), watch=lambda now: now.number == 3)
+    assert (stopped.reason, stopped.iterations) == ("callback", 3)
+    limited = minimise_lbfgs(objective, np.zeros(30), max_iterations=2, tolerance=0)
+    assert (limited.reason, limited.iterations, limited.converged) == ("max_iterations", 2, False)
+
+
+def test_interrupt_keeps_the_best_so_far() -> None:
+    objective, _ = quadratic()
+    calls = 0
+
+    def interrupted(w: np.ndarray) -> tuple[float, np.ndarray]:
+        nonlocal calls
+        calls += 1
+        if calls == 8:
+            raise KeyboardInterrupt
+        return objective(w)  # type: ignore[operator, no-any-return]
+
+    found = minimise_lbfgs(interrupted, np.zeros(30))
+    assert found.reason == "interrupted"
+    assert found.value == min(found.curve) == pytest.approx(objective(found.weights)[0])  # type: ignore[operator]
+
+
+def test_starts_at_the_minimum() -> None:
+    objective, middle = quadratic()
+    found = minimise_lbfgs(objective, middle)
+    assert (found.reason, found.iterations) == ("gradient", 0)

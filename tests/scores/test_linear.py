@@ -1,0 +1,143 @@
+"""Factorised scores against the sum over named attributes; the adjoint against numerical differentiation."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from oracle import numerical_gradient
+from toy import LABELS, toy_columns, toy_dicts, toy_words
+
+from tagwright.arrays import Workers
+from tagwright.attributes import resolve
+from tagwright.encode.encoder import Encoder
+from tagwright.encode.flat_text import FlatText
+from tagwright.learners import _objective
+from tagwright.learners._objective import ChainObjective, Weights
+from tagwright.losses.sequence_log import sequence_log
+from tagwright.scores.expanded import expand
+from tagwright.scores.linear import LinearScores
+from tagwright.scores.pattern import find_pattern
+
+TEMPLATES = "word suffix(1) shape @ -1..1\nword[-1] & word[0]\nsuffix(1)[0] & suffix(1)[1]"
+
+
+def prepare(kind: str, n: int = 25, **options: object) -> tuple[LinearScores, object]:
+    X, y = {"words": toy_words, "columns": toy_columns, "dicts": toy_dicts}[kind](n)
+    text = FlatText.build(X)
+    features = {"words": TEMPLATES, "columns": TEMPLATES + "\nword:1 @ -2..2\nword:1[0] & word[0]", "dicts": None}[kind]
+    encoder = Encoder(None if features is None else resolve(features, text.width))
+    labels = np.array([sorted(LABELS).index(label) for sentence in y for label in sentence], np.int32)
+    data = replace(encoder.learn(text), labels=labels)
+    settings = {"all_states": False, "min_count": 1, **options}
+    return LinearScores(encoder, find_pattern(encoder, data, 3, **settings), 3, np.float64), data
+
+
+def plain_emission(scores: LinearScores, data: object, weights: np.ndarray) -> np.ndarray:
+    """emission[p, y] = Σ over the attributes of p, one by one."""
+    tokens = expand(scores.encoder, data)
+    out = np.zeros((data.n_tokens, 3))
+    for p in range(data.n_tokens):
+        for e in range(tokens.pointers[p], tokens.pointers[p + 1]):
+            a = tokens.attributes[e]
+            value = tokens.values[e] if len(tokens.values) else 1.0
+            for w in range(scores.pattern.pointers[a], scores.pattern.pointers[a + 1]):
+                out[p, scores.pattern.labels[w]] += value * weights[w]
+    return out
+
+
+@pytest.mark.parametrize("kind", ["words", "columns", "dicts"])
+def test_emission_equals_the_plain_sum(kind: str) -> None:
+    scores, data = prepare(kind)
+    weights = np.random.default_rng(0).normal(size=scores.pattern.n_weights)
+    scores.set_weights(weights, Workers(1))
+    out = np.empty((data.n_tokens, scores.width))
+    scores.emission(data, 0, data.n_sentences, out)
+    np.testing.assert_allclose(out[:, :3], plain_emission(scores, data, weights), atol=1e-12)
+    assert (out[:, 3:] == 0).all()
+    part = np.empty((int(data.offsets[9] - data.offsets[4]), scores.width))
+    scores.emission(data, 4, 9, part)
+    np.testing.assert_array_equal(part, out[data.offsets[4] : data.offsets[9]])
+
+
+def test_emission_of_unknown_words() -> None:
+    scores, _ = prepare("words")
+    weights = np.random.default_rng(0).normal(size=scores.pattern.n_weights)
+    scores.set_weights(weights, Workers(1))
+    for seed in (21, 22):
+        data = scores.encoder.encode(FlatText.build(toy_words(30, seed=seed)[0]))
+        scores.fill_tables(Workers(1))
+        out = np.empty((data.n_tokens, scores.width))
+        scores.emission(data, 0, data.n_sentences, out)
+        np.testing.assert_allclose(out[:, :3], plain_emission(scores, data, weights), atol=1e-12)
+
+
+def test_pattern_is_what_was_seen_together() -> None:
+    scores, data = prepare("columns")
+    tokens = expand(scores.encoder, data)
+    token_of = np.repeat(np.arange(data.n_tokens), np.diff(tokens.pointers))
+    seen = set(zip(tokens.attributes.tolist(), data.labels[token_of].tolist(), strict=True))
+    attribute = np.repeat(np.arange(scores.encoder.n_attributes), np.diff(scores.pattern.pointers))
+    assert set(zip(attribute.tolist(), scores.pattern.labels.tolist(), strict=True)) == seen
+    counts = np.bincount(tokens.attributes, minlength=scores.encoder.n_attributes)
+    rare, _ = prepare("columns", min_count=3)
+    assert ((np.diff(rare.pattern.pointers) > 0) == (counts >= 3)).all()
+    full, _ = prepare("columns", all_states=True)
+    np.testing.assert_array_equal(np.diff(full.pattern.pointers), np.where(counts > 0, 3, 0))
+
+
+@pytest.mark.parametrize("kind", ["words", "columns", "dicts"])
+def test_objective_gradient_equals_numerical_differentiation(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Through tables, emission, loss and adjoint, with several blocks and runs."""
+    monkeypatch.setattr(_objective, "BLOCK_TOKENS", 40)
+    monkeypatch.setattr(_objective, "RUN_TOKENS", 12)
+    scores, data = prepare(kind, n=30)
+    size = scores.pattern.n_weights + 3 * 3 + 2 * 3
+    objective = ChainObjective(scores, data, sequence_log, np.ones(size, np.bool_), Workers(1))
+    assert len(objective.blocks) > 1
+    assert max(map(len, objective.runs)) > 1
+    rng = np.random.default_rng(1)
+    vector = rng.normal(size=size) * 0.3
+    _, gradient = objective(vector)
+    for _ in range(12):
+        direction = rng.normal(size=size)
+        slope = numerical_gradient(lambda t, d=direction: objective(vector + t[0] * d)[0], np.zeros(1))
+        assert float(gradient @ direction) == pytest.approx(slope[0], rel=1e-6)
+    chosen = rng.choice(size, 25, replace=False)
+    slopes = numerical_gradient(lambda part: objective(replaced(vector, chosen, part))[0], vector[chosen])
+    np.testing.assert_allclose(gradient[chosen], slopes, atol=1e-6)
+
+
+def replaced(vector: np.ndarray, places: np.ndarray, values: np.ndarray) -> np.ndarray:
+    out = vector.copy()
+    out[places] = values
+    return out
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_any_number_of_threads_gives_the_same_bits(dtype: type, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_objective, "BLOCK_TOKENS", 60)
+    monkeypatch.setattr(_objective, "RUN_TOKENS", 20)
+    results = []
+    for n_jobs in (1, 2, 3):
+        scores, data = prepare("columns", n=60)
+        scores = LinearScores(scores.encoder, scores.pattern, 3, dtype)
+        size = scores.pattern.n_weights + 15
+        objective = ChainObjective(scores, data, sequence_log, np.ones(size, np.bool_), Workers(n_jobs))
+        results.append(objective(np.random.default_rng(0).normal(size=size)))
+    for value, gradient in results[1:]:
+        assert value == results[0][0]
+        np.testing.assert_array_equal(gradient, results[0][1])
+
+
+def test_weights_split_into_views() -> None:
+    vector = np.arange(5.0 + 4 + 4)
+    parts = Weights.split(vector, 2)
+    assert (parts.attributes.tolist(), parts.start.tolist(), parts.stop.tolist()) == (
+        [0, 1, 2, 3, 4],
+        [9, 10],
+        [11, 12],
+    )
+    parts.transition[1, 0] = -1
+    assert vector[7] == -1

@@ -1,0 +1,221 @@
+"""One battery for all learners: what a user of any of them may rely on."""
+
+from __future__ import annotations
+
+import copy
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.pipeline import Pipeline
+from toy import toy_columns, toy_dicts, toy_words
+
+from tagwright.errors import DataError, ModelFileError, NotFittedError, ParameterError
+from tagwright.learners import LEARNERS, load
+from tagwright.learners._base import SequenceTagger
+
+NAMES = sorted(LEARNERS)
+KINDS = {"words": toy_words, "columns": toy_columns, "dicts": toy_dicts}
+
+
+def make(name: str, **params: object) -> SequenceTagger:
+    return LEARNERS[name](**params)
+
+
+@pytest.fixture(scope="module", params=NAMES)
+def fitted(request: pytest.FixtureRequest) -> SequenceTagger:
+    X, y = toy_words(80)
+    return make(request.param, random_state=0).fit(X, y)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("name", NAMES)
+def test_learns_better_than_the_most_frequent_label(name: str, kind: str) -> None:
+    X, y = KINDS[kind](120)
+    test_X, test_y = KINDS[kind](40, seed=5)
+    model = make(name, random_state=0).fit(X, y)
+    assert model.score(test_X, test_y) > 0.7
+    assert model.labels_ == ["A", "B", "C"]
+    predicted = model.predict(test_X)
+    assert [len(labels) for labels in predicted] == [len(labels) for labels in test_y]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("name", NAMES)
+def test_saved_and_loaded_model_is_the_same(name: str, kind: str, tmp_path: object) -> None:
+    X, y = KINDS[kind](60)
+    fresh = KINDS[kind](40, seed=8)[0]
+    model = make(name, random_state=0).fit(X, y)
+    model.save(tmp_path / "model.tw")
+    again = load(tmp_path / "model.tw")
+    assert type(again) is type(model)
+    assert again.predict(fresh) == model.predict(fresh)
+    assert again.predict_nbest(fresh[:5], k=3) == model.predict_nbest(fresh[:5], k=3)
+    assert again.n_parameters_ == model.n_parameters_
+    again.save(tmp_path / "again.tw")
+    assert (tmp_path / "again.tw").read_bytes() == (tmp_path / "model.tw").read_bytes()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_one_seed_gives_one_model(name: str) -> None:
+    X, y = toy_words(60)
+    a, b = (make(name, random_state=3).fit(X, y) for _ in range(2))
+    for mine, yours in zip(a.decoder_.chain_scores, b.decoder_.chain_scores, strict=True):
+        np.testing.assert_array_equal(mine, yours)
+    assert a.predict_nbest(X[:5], k=2) == b.predict_nbest(X[:5], k=2)
+
+
+def test_nbest(fitted: SequenceTagger) -> None:
+    X, _ = toy_words(10, seed=4)
+    best = fitted.predict(X)
+    for labels, options in zip(best, fitted.predict_nbest(X, k=7), strict=True):
+        assert options[0][0] == labels
+        scores = [score for _, score in options]
+        assert scores == sorted(scores, reverse=True)
+        assert len({tuple(option) for option, _ in options}) == len(options) == min(7, 3 ** len(labels))
+    with pytest.raises(ParameterError, match="1 to 100"):
+        fitted.predict_nbest(X, k=0)
+
+
+def test_marginals(fitted: SequenceTagger) -> None:
+    X, _ = toy_words(10, seed=4)
+    if not fitted.probabilistic:
+        with pytest.raises(ParameterError, match="no probabilities"):
+            fitted.predict_marginals(X)
+        return
+    for sentence in fitted.predict_marginals(X):
+        for item in sentence:
+            assert sum(item.values()) == pytest.approx(1, abs=1e-5)
+            assert set(item) == {"A", "B", "C"}
+    (options,) = fitted.predict_nbest([X[0][:3]], k=100)
+    assert sum(np.exp([score for _, score in options])) == pytest.approx(1, abs=1e-4)
+
+
+def test_allowed_labels(fitted: SequenceTagger) -> None:
+    X, _ = toy_words(6, seed=4)
+    allowed = [[None if t % 2 else ["C"] for t in range(len(s))] for s in X]
+    for labels in fitted.predict(X, allowed=allowed):
+        assert labels[::2] == ["C"] * len(labels[::2])
+    assert fitted.predict([["xa", "xb"]], allowed=[["B", {"A", "C"}]])[0][0] == "B"
+    with pytest.raises(DataError, match=r"allowed\[0\]\[0\].*'Z'"):
+        fitted.predict([["xa"]], allowed=[["Z"]])
+    with pytest.raises(DataError, match="no labelling is possible"):
+        fitted.predict([["xa"]], allowed=[[[]]])
+
+
+def test_empty_sentences_and_no_sentences(fitted: SequenceTagger) -> None:
+    assert fitted.predict([]) == []
+    assert fitted.predict([[], ["xa"], []])[::2] == [[], []]
+    assert fitted.predict_nbest([[]], k=2) == [[([], 0.0)]]
+
+
+def test_long_text_goes_through_in_batches(fitted: SequenceTagger, monkeypatch: pytest.MonkeyPatch) -> None:
+    X, _ = toy_words(50, seed=6)
+    whole = fitted.predict(X)
+    monkeypatch.setattr("tagwright.learners._base.BATCH_TOKENS", 10)
+    monkeypatch.setattr("tagwright.learners._decoder.RUN_TOKENS", 5)
+    assert fitted.predict(X) == whole
+
+
+@pytest.mark.parametrize(
+    ("X", "message"),
+    [
+        ("ab", "list of sentences"),
+        (["ab"], "list of items"),
+        ([["a", ("b", "c")]], "expected a string"),
+        ([[1]], "int"),
+    ],
+)
+def test_bad_input_to_predict(fitted: SequenceTagger, X: object, message: str) -> None:
+    with pytest.raises(DataError, match=message):
+        fitted.predict(X)
+
+
+@pytest.mark.parametrize(
+    ("X", "y", "message"),
+    [
+        ([], [], "no sentences"),
+        ([["a"]], [], "1 sentences but 0 label lists"),
+        ([["a", "b"]], [["A"]], r"y\[0\]: 2 items but 1 labels"),
+        ([["a"]], [[1]], r"y\[0\]\[0\].*strings"),
+        ([["a"]], ["A"], r"y\[0\].*string"),
+        ([["a"]], [[""]], "empty"),
+        ([[]], [[]], r"X\[0\].*empty"),
+    ],
+)
+@pytest.mark.parametrize("name", NAMES)
+def test_bad_training_data(name: str, X: list, y: list, message: str) -> None:
+    with pytest.raises(DataError, match=message):
+        make(name).fit(X, y)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_unfitted(name: str, tmp_path: object) -> None:
+    model = make(name)
+    for call in (lambda: model.predict([["a"]]), lambda: model.save(tmp_path / "m.tw"), lambda: model.n_parameters_):
+        with pytest.raises(NotFittedError, match="not trained yet"):
+            call()
+    assert not (tmp_path / "m.tw").exists()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_parameters_follow_scikit_learn(name: str) -> None:
+    model = make(name)
+    params = model.get_params()
+    assert clone(model).get_params() == params
+    with pytest.raises(ParameterError, match="it has: features"):
+        model.set_params(nonsense=1)
+    model.set_params(random_state=7)
+    assert model.random_state == 7
+    assert "random_state=7" in repr(model)
+    with pytest.raises(ParameterError, match="random_state must be"):
+        make(name, random_state="x").fit([["a"]], [["A"]])
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_grid_search_pipeline_and_cross_validation(name: str) -> None:
+    X, y = toy_words(40)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # short trainings may warn that they did not converge
+        search = GridSearchCV(make(name), {"random_state": [0, 1]}, cv=2).fit(X, y)
+        assert search.best_score_ > 0.5
+        assert Pipeline([("tagger", make(name))]).fit(X, y).score(X, y) > 0.5
+        assert len(cross_val_score(make(name), X, y, cv=3)) == 3
+
+
+def test_copies_and_single_labels(fitted: SequenceTagger) -> None:
+    X, _ = toy_words(5, seed=4)
+    assert copy.deepcopy(fitted).predict(X) == fitted.predict(X)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_one_label_only(name: str) -> None:
+    model = make(name).fit([["a", "b"], ["c"]], [["A", "A"], ["A"]])
+    assert model.predict([["z", "a"]]) == [["A", "A"]]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_well_formed_spans(name: str) -> None:
+    X = [["xa", "yb", "zc"], ["zc", "xa", "yb"], ["zc", "zc"]] * 4
+    y = [["B-P", "I-P", "O"], ["O", "B-P", "I-P"], ["O", "O"]] * 4
+    model = make(name, well_formed=True, random_state=0).fit(X, y)
+    for sentence in (["yb"], ["yb", "yb"], ["zc", "yb", "xa"], ["zc", "zc", "yb"]):
+        previous = "O"
+        for label in model.predict([sentence])[0]:
+            assert label != "I-P" or previous in ("B-P", "I-P")
+            previous = label
+    with pytest.raises(ParameterError, match="span labels"):
+        make(name, well_formed=True).fit([["a"]], [["A"]])
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_damaged_model_says_so(name: str, tmp_path: object) -> None:
+    path = tmp_path / "model.tw"
+    make(name).fit([["a", "b"], ["c"]], [["A", "B"], ["A"]]).save(path)
+    whole = path.read_bytes()
+    for place in range(0, len(whole), max(1, len(whole) // 40)):
+        path.write_bytes(whole[:place] + bytes([whole[place] ^ 1]) + whole[place + 1 :])
+        with pytest.raises(ModelFileError, match=r"model\.tw"):
+            load(path)
