@@ -177,18 +177,17 @@ def look_back(alpha: Floats, x: Floats, beta: Floats, c: float, gamma: Floats, u
     g = x[0] * 0
     total = x[0] * 0
     for j in range(P):
-        gamma[j] = alpha[j] * beta[j]
-        g += gamma[j]
-        u[j] = x[j] * beta[j]
-        total += u[j]
+        g += alpha[j] * beta[j]
+        total += x[j] * beta[j]
     safe = g > FLOOR and total > FLOOR and c > FLOOR
     node = 1 / g if safe else g * 0
     step = 1 / total if safe else g * 0
     edge = node / x.dtype.type(c) if safe else g * 0
     for j in range(P):
-        gamma[j] *= node
-        x[j] = u[j] * edge
-        u[j] *= step
+        weight = x[j] * beta[j]
+        gamma[j] = alpha[j] * beta[j] * node
+        u[j] = weight * step
+        x[j] = weight * edge
     return safe
 
 

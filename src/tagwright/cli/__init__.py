@@ -22,8 +22,8 @@ from contextlib import suppress
 from tagwright.cli.options import make_parser
 from tagwright.errors import TagwrightError
 
-# NumPy's dot products must not start threads: they fight with ours (2 to 4 times slower on a busy machine), and the bits
-# of their sums, and so of the model, would depend on the number of cores. Read when NumPy is first imported.
+# NumPy's dot products must not start threads: these fight with ours (training takes 2 to 4 times as long on a busy
+# machine), and the bits of a model would depend on the number of cores. NumPy looks here when it is first imported.
 BLAS_THREADS = ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
 
 BAD_INPUT, INTERNAL, INTERRUPTED, CLOSED_PIPE = 1, 70, 130, 141

@@ -82,7 +82,10 @@ def _add_tag(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
     _add_columns(parser, "the column to fill in CoNLL-U (default: as in training)")
     more = parser.add_mutually_exclusive_group()
     more.add_argument(
-        "--nbest", metavar="K", type=_whole(1, MOST_NBEST), help="the K best labellings, each after a line `# rank = 1 ...`"
+        "--nbest",
+        metavar="K",
+        type=_whole(1, MOST_NBEST),
+        help="the K best labellings, each after a line of its rank",
     )
     more.add_argument("--marginals", action="store_true", help="add the probability of each label")
     add("--quiet", action="store_true", help="print errors only on standard error")
@@ -125,7 +128,10 @@ def _add_columns(parser: argparse.ArgumentParser, column: str) -> None:
     parser.add_argument("--format", choices=FORMATS, default="auto", help="how the file is written (default: auto)")
     parser.add_argument("--column", metavar="NAME|N", help=column)
     parser.add_argument(
-        "--inputs", metavar="A,B,...", type=_names, help="input columns, the word first (default: all left of the label)"
+        "--inputs",
+        metavar="A,B,...",
+        type=_names,
+        help="input columns, words first (default: all left of the label)",
     )
 
 

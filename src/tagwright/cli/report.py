@@ -10,6 +10,7 @@ from typing import Any
 from tagwright.cli.corpus import Corpus
 from tagwright.learners import SequenceTagger
 from tagwright.metrics import Evaluation, evaluate
+from tagwright.sequence import Item
 
 SCORES = ("tokens", "sentences", "accuracy", "sentence_accuracy", "known_accuracy", "unknown_accuracy", "f1")
 
@@ -33,8 +34,13 @@ def measure(model: SequenceTagger, corpus: Corpus) -> Measured:
     predicted = model.predict(corpus.X)
     seconds = time.perf_counter() - began
     known = known_words(model)
-    tokens = None if known is None else [[item if isinstance(item, str) else item[0] for item in s] for s in corpus.X]
+    tokens = None if known is None else [[_word(item) for item in sentence] for sentence in corpus.X]
     return Measured(evaluate(corpus.y, predicted, tokens=tokens, known=known), seconds)
+
+
+def _word(item: Item) -> str:
+    """The first column of an item."""
+    return item if isinstance(item, str) else str(item[0])  # type: ignore[index]  # a tuple, where words are known
 
 
 def known_words(model: SequenceTagger) -> Container[str] | None:

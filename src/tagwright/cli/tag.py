@@ -12,7 +12,7 @@ import os
 import select
 import sys
 from argparse import Namespace
-from typing import Any, BinaryIO
+from typing import Any
 
 from tagwright.cli.console import note, notes
 from tagwright.cli.corpus import find_source
@@ -46,7 +46,7 @@ def open_input(arguments: Namespace, loaded: LoadedModel, batch: Batch) -> Sente
     format = arguments.format
     source: Any = find_source(arguments.file)
     if source == "-":
-        source = WatchedInput(getattr(sys.stdin, "buffer", sys.stdin), batch)
+        source = WatchedInput(sys.stdin.buffer if hasattr(sys.stdin, "buffer") else sys.stdin, batch)
         if sys.stdin.isatty():
             format = _meet_person(format, loaded, quiet=arguments.quiet)
     label = "auto" if arguments.column is None else arguments.column
@@ -120,15 +120,15 @@ class WatchedInput:
 
     name = "<stdin>"
 
-    def __init__(self, stream: BinaryIO, batch: Batch) -> None:
+    def __init__(self, stream: Any, batch: Batch) -> None:
         self._stream = stream
         self._batch = batch
 
-    def read1(self, size: int) -> bytes:
+    def read1(self, size: int) -> Any:
         if not self._is_ready():
             self._batch.flush()
         read = getattr(self._stream, "read1", None) or self._stream.read
-        return bytes(read(size)) 
+        return read(size)
 
     def _is_ready(self) -> bool:
         """Whether bytes can be had at once, as far as the system can tell."""

@@ -1,8 +1,8 @@
 """`tagwright train`: read, check, learn, save, report.
 
 Whatever can fail fails before training: the place of the model, the learner's parameters, the templates, every line of
-the training and dev files. The first Ctrl-C ends training after the current round and the model so far is saved; a
-second one ends the command with nothing written.
+the training and dev files. The first Ctrl-C ends training after the current round, the second one at once (the learner
+then keeps the last whole round); both save the model so far. Where there is none yet, nothing is written.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ import time
 from argparse import Namespace
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from types import FrameType
 from typing import Any
 
@@ -33,9 +32,7 @@ def run(arguments: Namespace) -> None:
     """Train as the command line says."""
     check_target(arguments.out)
     with notes(quiet=arguments.quiet):
-        model = make_learner(
-            arguments.learner, arguments.settings, seed=arguments.seed, threads=arguments.threads
-        )
+        model = make_learner(arguments.learner, arguments.settings, seed=arguments.seed, threads=arguments.threads)
         corpus, dev = read_corpora(arguments, model)
         stop = Stop()
         began = time.perf_counter()
@@ -77,7 +74,13 @@ def remember(arguments: Namespace, corpus: Corpus, stop: Stop) -> dict[str, Any]
 
 
 def report(
-    arguments: Namespace, model: SequenceTagger, corpus: Corpus, dev: Corpus | None, seconds: float, *, interrupted: bool
+    arguments: Namespace,
+    model: SequenceTagger,
+    corpus: Corpus,
+    dev: Corpus | None,
+    seconds: float,
+    *,
+    interrupted: bool,
 ) -> None:
     """Tell a person or a machine what was learned."""
     found = None if dev is None else measure(model, dev)
@@ -127,7 +130,7 @@ class Stop:
             signal.signal(signal.SIGINT, before)
 
 
-STOPPING = b"\ntagwright: note: stopping after this round, the model is kept; Ctrl-C again drops it\n"
+STOPPING = b"\ntagwright: note: stopping after this round, the model is kept; Ctrl-C again stops at once\n"
 
 
 @contextmanager

@@ -76,19 +76,21 @@ def list_attributes(codes: Ints, slot_terms: Longs, slot_bases: Longs, attribute
 
 @kernel
 def sum_tokens(
-    keys: Longs, pointers: Longs, tokens: Longs, gradient: Floats, total: Doubles, out: Floats, first: int, last: int
+    keys: Longs, pointers: Longs, tokens: Longs, gradient: Floats, out: Floats, first: int, last: int
 ) -> None:
-    """out[r] += Σ gradient rows of the tokens that read row r, for the keys `first` to `last` − 1. total [P]: work."""
-    P = out.shape[1]
+    """out[r] += Σ gradient rows of the tokens that read row r, for the keys `first` to `last` − 1."""
     for k in range(first, last):
-        total[:] = 0
-        for e in range(pointers[k], pointers[k + 1]):
-            row = gradient[tokens[e]]
-            for j in range(P):
-                total[j] += row[j]
         target = out[keys[k]]
-        for j in range(P):
-            target[j] += total[j]
+        begin, end = pointers[k], pointers[k + 1]
+        even = begin + (end - begin) // 2 * 2
+        for e in range(begin, even, 2):
+            a, b = gradient[tokens[e]], gradient[tokens[e + 1]]
+            for j in range(target.shape[0]):
+                target[j] += a[j] + b[j]
+        if even < end:
+            a = gradient[tokens[even]]
+            for j in range(target.shape[0]):
+                target[j] += a[j]
 
 
 @kernel
@@ -142,8 +144,7 @@ class Adjoint:
         return self.gradient
 
     def _sum_tokens(self, c: int, lists: Lists, gradient: Floats, first: int, last: int) -> None:
-        work = np.empty(self.scores.width)
-        sum_tokens(lists.keys, lists.pointers, lists.entries, gradient, work, self.sums[c], first, last)
+        sum_tokens(lists.keys, lists.pointers, lists.entries, gradient, self.sums[c], first, last)
 
     def _sum_entries(self, lists: Lists, values: Floats, gradient: Floats, first: int, last: int) -> None:
         pattern = self.scores.pattern

@@ -1,0 +1,84 @@
+"""Why a token got its label: its attributes and what each of them weighs, for `tagwright inspect --attributes`."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from tagwright.cli.learned import linear_scores
+from tagwright.errors import DataError
+from tagwright.learners import SequenceTagger
+
+
+class Explained(NamedTuple):
+    """A token, its label, and its attributes with their weights for that label; None where the model knows none."""
+
+    token: str
+    label: str
+    attributes: dict[str, float | None]
+
+    def to_json(self) -> dict[str, Any]:
+        return {"token": self.token, "label": self.label, "attributes": self.attributes}
+
+
+def explain(model: SequenceTagger, text: str) -> list[Explained]:
+    """Every token of a sentence. With more than one column, a token is written word/column/column."""
+    features = model.encoder_.features
+    if features is None:
+        raise DataError("the model takes ready-made attributes: there are no templates", place="--attributes")
+    tokens = text.split()
+    if not tokens:
+        raise DataError("found no tokens, expected a sentence with spaces between its tokens", place="--attributes")
+    items: list[Any] = [_read_item(token, model.encoder_.width) for token in tokens]
+    labels = model.predict([items])[0]
+    weights = _Weights(model)
+    explained = []
+    for t, (token, label) in enumerate(zip(tokens, labels, strict=True)):
+        attributes = {name: weights.find(name, label) for name in features.explain(items, t)}
+        explained.append(Explained(token, label, attributes))
+    return explained
+
+
+def _read_item(token: str, width: int) -> str | tuple[str, ...]:
+    if width == 1:
+        return token
+    fields = token.rsplit("/", width - 1)
+    if len(fields) != width or "" in fields:
+        raise DataError(
+            f"found the token {token!r}, expected {width} columns joined by slashes, as the model was trained on",
+            place="--attributes",
+        )
+    return tuple(fields)
+
+
+class _Weights:
+    """Weights by the names of attribute and label."""
+
+    def __init__(self, model: SequenceTagger) -> None:
+        self._scores = linear_scores(model)
+        names = [] if self._scores is None else model.encoder_.attribute_names()
+        self._attributes = {name: a for a, name in enumerate(names)}
+        self._labels = {label: y for y, label in enumerate(model.labels_)}
+
+    def find(self, name: str, label: str) -> float | None:
+        if self._scores is None or name not in self._attributes:
+            return None
+        pattern, a = self._scores.pattern, self._attributes[name]
+        run = slice(int(pattern.pointers[a]), int(pattern.pointers[a + 1]))
+        for y, weight in zip(pattern.labels[run].tolist(), self._scores.weights[run].tolist(), strict=True):
+            if y == self._labels[label]:
+                return float(weight)
+        return 0.0
+
+
+def format_explained(explained: list[Explained]) -> str:
+    """A block for each token: attributes by weight, those unknown to the model last."""
+    blocks = []
+    for token, label, attributes in explained:
+        lines = [f"{token}  →  {label}"]
+        for name, weight in sorted(attributes.items(), key=lambda pair: -(pair[1] or 0.0)):
+            if weight is not None:
+                lines.append(f"  {weight:8.3f}  {name}")
+        unknown = [name for name, weight in attributes.items() if weight is None]
+        lines += [f"  {'new':>8}  {name}" for name in unknown]
+        blocks.append("\n".join(lines))
+    return "\n\n".join(blocks)

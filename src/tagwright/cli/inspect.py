@@ -1,0 +1,157 @@
+"""`tagwright inspect`: what a model is and what it learned, for a person or as JSON."""
+
+from __future__ import annotations
+
+import inspect
+import os
+import shutil
+import textwrap
+from argparse import Namespace
+from collections.abc import Sequence
+from typing import Any
+
+from tagwright.cli.console import notes, print_json
+from tagwright.cli.explain import explain, format_explained
+from tagwright.cli.learned import Transition, template_sizes, top_weights, transitions
+from tagwright.cli.models import LoadedModel, open_model
+from tagwright.errors import ParameterError
+from tagwright.learners import SequenceTagger
+
+SHOWN_TRANSITIONS = 10
+NOT_SHOWN = ("features", "n_jobs", "verbose", "callbacks", "warm_start")
+
+
+def run(arguments: Namespace) -> None:
+    """Inspect as the command line says."""
+    with notes(quiet=arguments.quiet):
+        loaded = open_model(arguments.model)
+        model = loaded.model
+        labels = check_labels(arguments.label, model)
+        if arguments.attributes is not None:
+            explained = explain(model, arguments.attributes)
+            if arguments.json:
+                print_json({"tokens": [token.to_json() for token in explained]})
+            else:
+                print(format_explained(explained))
+        elif arguments.json:
+            print_json(describe(loaded, arguments.model, labels, arguments.top))
+        else:
+            print(format_text(describe(loaded, arguments.model, labels, arguments.top)))
+
+
+def check_labels(wanted: Sequence[str], model: SequenceTagger) -> list[str]:
+    """The labels to show: those asked for, or all."""
+    for label in wanted:
+        if label not in model.labels_:
+            raise ParameterError(f"--label: the model has no label {label!r}; it has: {', '.join(model.labels_)}")
+    return list(wanted) or list(model.labels_)
+
+
+def describe(loaded: LoadedModel, path: str, labels: Sequence[str], top: int) -> dict[str, Any]:
+    """All that `inspect` shows, as JSON holds it."""
+    model = loaded.model
+    encoder = model.encoder_
+    features = encoder.features
+    weights = top_weights(model, top)
+    shown = set(labels)
+    return {
+        "model": path,
+        "model_bytes": os.path.getsize(path),
+        "learner": model.learner,
+        "params": {name: value for name, value in model.get_params().items() if name not in NOT_SHOWN},
+        "changed": changed_parameters(model),
+        "iterations": getattr(model, "n_iter_", None),
+        "objective": getattr(model, "objective_", None),
+        "converged": getattr(model, "converged_", None),
+        "parameters": model.n_parameters_,
+        "attributes": encoder.n_attributes,
+        "words": len(encoder.columns[0].values) if encoder.columns else None,
+        "labels": model.labels_,
+        "features": None if features is None else {"name": features.name, "text": features.to_text()},
+        "layout": loaded.layout.to_json(),
+        "training": {name: value for name, value in model.info_.items() if name != "layout"},
+        "templates": [size._asdict() for size in template_sizes(model)],
+        "weights": {label: pairs for label, pairs in weights.items() if label in shown},
+        "transitions": [t for t in transitions(model) if t.previous in shown or t.current in shown],
+    }
+
+
+def changed_parameters(model: SequenceTagger) -> dict[str, Any]:
+    """The parameters that are not at their defaults."""
+    defaults = inspect.signature(type(model)).parameters
+    return {
+        name: value
+        for name, value in model.get_params().items()
+        if name not in NOT_SHOWN and value != defaults[name].default
+    }
+
+
+def format_text(found: dict[str, Any]) -> str:
+    """The description for a person."""
+    width = shutil.get_terminal_size().columns
+    parts = [format_head(found, width)]
+    if found["templates"]:
+        parts.append(format_templates(found["templates"]))
+    if any(found["weights"].values()):
+        parts.append(format_weights(found["weights"], width))
+    if found["transitions"]:
+        parts.append(format_transitions(found["transitions"]))
+    return "\n\n".join(parts)
+
+
+def format_head(found: dict[str, Any], width: int) -> str:
+    """What the model is."""
+    training, layout = found["training"], found["layout"]
+    rows = [("learner", " ".join([found["learner"], *[f"{k}={v}" for k, v in found["changed"].items()]]))]
+    if training:
+        size = f"{training['tokens']:,} tokens in {training['sentences']:,} sentences"
+        rows.append(("trained on", f"{training['file']}, {size}, by Tagwright {training['tagwright']}"))
+        inputs = " ".join(layout["names"] or map(str, layout["inputs"]))
+        rows.append(("file", f"{layout['format']}, label in column {layout['label']}, inputs {inputs}"))
+    if found["iterations"] is not None:
+        end = "stopped by Ctrl-C" if training.get("interrupted") else "converged" if found["converged"] else "cut short"
+        rows.append(("training", f"{found['iterations']:,} iterations, {end}"))
+    features = "ready-made attributes" if found["features"] is None else found["features"]["name"]
+    rows.append(("features", f"{features}: {found['attributes']:,} attributes"))
+    if found["words"] is not None:
+        rows.append(("known", f"{found['words']:,} words"))
+    rows.append(("parameters", f"{found['parameters']:,} that are not zero, in {found['model_bytes']:,} bytes"))
+    rows.append(("labels", f"{len(found['labels'])}: {' '.join(found['labels'])}"))
+    return "\n".join([found["model"], *[_hang(f"{name:<11}", text, width) for name, text in rows]])
+
+
+def format_templates(sizes: list[dict[str, Any]]) -> str:
+    """Attributes and weights of every template."""
+    room = max(len("template"), *[len(size["template"]) for size in sizes])
+    lines = [f"{'template':<{room}} {'attributes':>11} {'weights':>11}"]
+    lines += [f"{s['template']:<{room}} {s['attributes']:>11,} {s['weights']:>11,}" for s in sizes]
+    return "\n".join(lines)
+
+
+def format_weights(weights: dict[str, list[tuple[str, float]]], width: int) -> str:
+    """A paragraph for each label."""
+    room = max(map(len, weights)) + 2
+    lines = ["top weights of each label"]
+    for label, pairs in weights.items():
+        shown = "   ".join([f"{weight:.2f}\0{name}" for name, weight in pairs]) or "none above 0"
+        lines.append(_hang(f"{label:<{room}}", shown, width).replace("\0", " "))
+    return "\n".join(lines)
+
+
+def format_transitions(found: Sequence[Transition]) -> str:
+    """The strongest ones either way, side by side."""
+    rows = [(f"{previous} → {current}", f"{score:8.2f}") for previous, current, score in found]
+    best, worst = rows[:SHOWN_TRANSITIONS], rows[::-1][:SHOWN_TRANSITIONS]
+    room = max(16, *[len(name) for name, _ in [*best, *worst]])
+    lines = [f"{'likely transitions':<{room + 12}}unlikely transitions"]
+    for left, right in zip(best, worst, strict=True):
+        lines.append("   ".join([f"{name:<{room}} {score}" for name, score in (left, right)]))
+    return "\n".join(lines)
+
+
+def _hang(head: str, text: str, width: int) -> str:
+    """`text` after `head`, further lines below its beginning."""
+    return textwrap.fill(
+        text, max(width, 40), initial_indent=head, subsequent_indent=" " * len(head),
+        break_long_words=False, break_on_hyphens=False,
+    )  # fmt: skip

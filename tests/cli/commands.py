@@ -1,0 +1,38 @@
+"""How tests call commands: in this process (the `run` fixture) or as a process of their own."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from tagwright.cli import main
+
+COMMAND = [sys.executable, "-m", "tagwright"]
+
+
+class Result(NamedTuple):
+    """What a command left: exit code, standard output, standard error."""
+
+    code: int
+    out: str
+    err: str
+
+
+Run = Callable[..., Result]
+
+
+def start(*argv: object, **options: Any) -> subprocess.Popen[bytes]:
+    """Start a command as a process of its own."""
+    return subprocess.Popen([*COMMAND, *map(str, argv)], env={**os.environ}, **options)
+
+
+def train(path: Path, data: Path, *options: str, learner: str = "crf") -> Path:
+    """Train a model quickly."""
+    quick = {"crf": "max_iterations=12", "perceptron": "epochs=3"}[learner]
+    argv = ["train", str(data), "--out", str(path), "--learner", learner, "--set", quick, "--quiet", *options]
+    assert main(argv) == 0
+    return path

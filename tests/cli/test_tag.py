@@ -1,0 +1,164 @@
+"""`tagwright tag`: formats, probabilities, the best labellings, files that are whole or not there."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from cli.commands import Run, train
+
+import tagwright.cli.tag
+from tagwright import load
+
+PLAIN = "The dog barks .\n\nShe sleeps .\n"
+
+
+def test_plain_text_gives_slashed_text(run: Run, model: Path) -> None:
+    code, out, err = run("tag", model, stdin=PLAIN)
+    labels = load(model).predict([["The", "dog", "barks", "."], ["She", "sleeps", "."]])
+    slashed = [" ".join(map("/".join, zip(words, y))) for words, y in zip((PLAIN.split()[:4], PLAIN.split()[4:]), labels)]
+    assert (code, err) == (0, "")
+    assert out == f"{slashed[0]}\n\n{slashed[1]}\n"
+
+
+def test_columns_get_one_more(run: Run, model: Path, small: Path) -> None:
+    code, out, _ = run("tag", model, small)
+    given, tagged = small.read_text().splitlines(), out.splitlines()
+    assert code == 0
+    assert len(given) == len(tagged)
+    assert tagged[0] == "# global.columns = WORD POS CHUNK ENTITY PREDICTED"
+    assert all(new.startswith(old) for old, new in zip(given, tagged))
+    right = sum(line.split("\t")[1] == line.split("\t")[4] for line in tagged[1:] if line)
+    assert right > 0.9 * sum(1 for line in tagged if line)
+
+
+def test_conllu_gets_its_column_filled(run: Run, model: Path) -> None:
+    rest = "\t".join("_" * 8)
+    text = f"# text = The dog\n1\tThe\t{rest}\n2\tdog\t{rest}\n\n"
+    found = run("tag", model, "--column", "XPOS", stdin=text).out.splitlines()
+    assert found[0] == "# text = The dog"
+    assert [line.split("\t")[3:5] for line in found[1:3]] == [["_", "DT"], ["_", "NN"]]
+    assert run("tag", model, stdin=text).out.splitlines()[1].split("\t")[3:5] == ["DT", "_"]
+
+
+def test_two_columns_as_in_training(run: Run, chunker: Path) -> None:
+    assert run("tag", chunker, stdin="The DT\ndog NN\n\n").out == "The DT B-NP\ndog NN I-NP\n\n"
+    code, _, err = run("tag", chunker, stdin="The dog\n", *())
+    assert code == 0 or "expected" in err
+    code, out, err = run("tag", chunker, "--format", "plain", stdin="The dog\n")
+    assert (code, out) == (1, "")
+    assert "found plain text, expected 2 columns for each word, as in training" in err
+
+
+def test_marginals_are_those_of_the_model(run: Run, model: Path) -> None:
+    out = run("tag", model, "--marginals", stdin="The dog barks .\n").out
+    (rows,) = load(model).predict_marginals([["The", "dog", "barks", "."]])
+    for token, row in zip(out.split(), rows, strict=True):
+        _, label, probability = token.rsplit("/", 2)
+        assert float(probability) == pytest.approx(row[label], abs=6e-5)
+
+
+def test_marginals_need_probabilities(run: Run, chunker: Path) -> None:
+    code, out, err = run("tag", chunker, "--marginals", stdin="The DT\n")
+    assert (code, out) == (1, "")
+    assert err == (
+        "tagwright: error: --marginals: perceptron has no probabilities; train a crf or an hmm, or leave it out\n"
+    )
+
+
+def test_nbest_blocks(run: Run, model: Path) -> None:
+    out = run("tag", model, "--nbest", "3", stdin=PLAIN).out
+    lines = out.splitlines()
+    heads, blocks = lines[::2], lines[1::2]
+    assert [head.split()[3] for head in heads] == ["1", "2", "3"] * 2
+    probabilities = [float(head.rpartition(" = ")[2]) for head in heads]
+    assert 1 > probabilities[0] > probabilities[1] > probabilities[2] > 0
+    assert probabilities[0] + probabilities[1] + probabilities[2] < 1
+    assert len(set(blocks)) == 6
+    assert blocks[0] == run("tag", model, stdin=PLAIN).out.splitlines()[0]
+
+
+def test_nbest_of_a_perceptron_has_scores(run: Run, chunker: Path) -> None:
+    out = run("tag", chunker, "--nbest", "2", stdin="The DT\ndog NN\n\n").out
+    assert out.startswith("# rank = 1 score = ")
+    assert out.count("# rank") == 2
+
+
+def test_batches_make_no_difference(run: Run, model: Path, small: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = run("tag", model, small).out
+    monkeypatch.setattr(tagwright.cli.tag, "BATCH_TOKENS", 10)
+    assert run("tag", model, small).out == whole
+
+
+def test_memory_holds_one_batch(run: Run, model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    sizes = []
+    predict = type(load(model)).predict
+
+    def spy(self: object, X: list[list[str]]) -> list[list[str]]:
+        sizes.append(sum(map(len, X)))
+        return predict(self, X)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(type(load(model)), "predict", spy)
+    monkeypatch.setattr(tagwright.cli.tag, "BATCH_TOKENS", 50)
+    assert run("tag", model, stdin="The dog barks .\n" * 100).code == 0
+    assert sum(sizes) == 400
+    assert max(sizes) <= 52
+
+
+def test_output_file(run: Run, model: Path, tmp_path: Path) -> None:
+    assert run("tag", model, "-o", tmp_path / "out.txt", stdin=PLAIN) == (0, "", "")
+    assert (tmp_path / "out.txt").read_text() == run("tag", model, stdin=PLAIN).out
+    assert run("tag", model, "--output", "/dev/null", stdin=PLAIN).code == 0
+
+
+def test_a_file_can_be_tagged_onto_itself(run: Run, model: Path, tmp_path: Path) -> None:
+    path = tmp_path / "text.txt"
+    path.write_text(PLAIN)
+    assert run("tag", model, path, "-o", path).code == 0
+    assert path.read_text().startswith("The/")
+
+
+def test_nothing_half_written(run: Run, model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tagwright.cli.tag, "BATCH_TOKENS", 1)
+    code, _, err = run("tag", model, "-o", tmp_path / "out.txt", stdin=b"The dog\nThe \xff cat\n" * 2)
+    assert code == 1
+    assert "<stdin>:2: found byte 0xff at byte 5 of the line, expected UTF-8" in err
+    assert list(tmp_path.iterdir()) == []
+    (tmp_path / "out.txt").write_text("old")
+    assert run("tag", model, "-o", tmp_path / "out.txt", stdin=b"The \xff cat\n").code == 1
+    assert (tmp_path / "out.txt").read_text() == "old"
+    assert "does not exist" in run("tag", model, "-o", tmp_path / "no" / "out.txt", stdin=PLAIN).err
+
+
+def test_empty_input_gives_empty_output(run: Run, model: Path) -> None:
+    assert run("tag", model, stdin="") == (0, "", "")
+
+
+def test_crlf_and_bom(run: Run, model: Path) -> None:
+    out = run("tag", model, stdin=b"\xef\xbb\xbfThe\r\ndog\r\n\r\n")
+    assert out.code == 0
+    assert out.out.replace("\r", "") == "The\tDT\ndog\tNN\n\n"
+
+
+def test_a_model_made_in_python(run: Run, tmp_path: Path, small: Path) -> None:
+    from tagwright import CRF
+    from tagwright.io import read_sentences
+
+    sentences = list(read_sentences(small, label="POS"))
+    X, y = [s.items for s in sentences], [s.labels or [] for s in sentences]
+    CRF("s2", tolerance=0.1).fit(X, y).save(tmp_path / "m.tw")
+    assert run("tag", tmp_path / "m.tw", stdin="The dog\n").out == "The/DT dog/NN\n"
+    two = tmp_path / "two.conll"
+    two.write_text("The\tDT\ndog\tNN\n")
+    assert "accuracy          100.00" in run("evaluate", tmp_path / "m.tw", two).out
+    assert "trained on" not in run("inspect", tmp_path / "m.tw").out
+
+
+def test_ready_made_attributes(run: Run, tmp_path: Path) -> None:
+    data = tmp_path / "data.crfsuite"
+    data.write_text("A\tx\ty:2\nB\tz\n\nB\tz\nA\tx\n\n" * 5)
+    made = train(tmp_path / "m.tw", data)
+    assert run("tag", made, data).out.splitlines()[:3] == ["A", "B", ""]
+    assert "accuracy          100.00" in run("evaluate", made, data).out
+    assert "ready-made attributes: 3 attributes" in run("inspect", made).out
+    assert "there are no templates" in run("inspect", made, "--attributes", "x").err

@@ -1,0 +1,134 @@
+"""The perceptron against a plain Python perceptron, update by update, averages included."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from itertools import pairwise, product
+
+import numpy as np
+import pytest
+from toy import toy_columns, toy_dicts, toy_words
+
+from tagwright.encode.flat_text import FlatText
+from tagwright.errors import ConvergenceWarning, ParameterError
+from tagwright.learners.structured_perceptron import StructuredPerceptron
+from tagwright.optim.progress import Progress
+from tagwright.scores.expanded import expand
+
+
+def features_of(model: StructuredPerceptron, X: list) -> list[list[dict[str, float]]]:
+    """The named attributes of every token."""
+    names = model.encoder_.attribute_names()
+    text = FlatText.build(X)
+    tokens = expand(model.encoder_, model.encoder_.encode(text))
+    values = tokens.values if len(tokens.values) else np.ones(len(tokens.attributes))
+    rows = [
+        {names[a]: v for a, v in zip(tokens.attributes[b:e], values[b:e], strict=True)}
+        for b, e in zip(tokens.pointers[:-1], tokens.pointers[1:], strict=True)
+    ]
+    return [rows[b:e] for b, e in zip(text.offsets[:-1], text.offsets[1:], strict=True)]
+
+
+def plain_perceptron(rows: list, y: list, labels: list[str], seed: int, epochs: int, *, boundaries: bool) -> dict:
+    """Collins 2002 with enumeration for the argmax, every vector written out; pairs seen in training alone."""
+    seen = {(a, lab) for s, labs in zip(rows, y, strict=True) for row, lab in zip(s, labs, strict=True) for a in row}
+    w: dict = defaultdict(float)
+    total: dict = defaultdict(float)
+    steps = 1
+    rng = np.random.default_rng(seed)
+
+    def vector(sentence: list, path: tuple[str, ...]) -> dict:
+        v: dict = defaultdict(float)
+        for row, label in zip(sentence, path, strict=True):
+            for a, value in row.items():
+                if (a, label) in seen:
+                    v[a, label] += value
+        for a, b in pairwise(path):
+            v["transition", a, b] += 1
+        if boundaries:
+            v["start", path[0]] += 1
+            v["stop", path[-1]] += 1
+        return v
+
+    for _ in range(epochs):
+        for i in rng.permutation(len(rows)):
+            paths = [p[::-1] for p in product(labels, repeat=len(rows[i]))]  # ties: smallest labels from the end
+            best = max(paths, key=lambda p: round(sum(w[k] * x for k, x in vector(rows[i], p).items()), 6))
+            if best != tuple(y[i]):
+                for k, x in vector(rows[i], tuple(y[i])).items():
+                    w[k] += x
+                for k, x in vector(rows[i], best).items():
+                    w[k] -= x
+            for k, x in w.items():
+                total[k] += x
+            steps += 1
+    return {k: x / steps for k, x in total.items() if abs(x) > 1e-9}
+
+
+@pytest.mark.parametrize("boundaries", [True, False])
+@pytest.mark.parametrize("kind", [toy_words, toy_columns, toy_dicts])
+def test_equals_the_plain_perceptron(kind: object, boundaries: bool) -> None:
+    X, y = kind(14, 3)  # type: ignore[operator]
+    X, y = [s[:4] for s in X], [s[:4] for s in y]
+    features = "auto" if kind is toy_dicts else "word suffix(1) @ -1..0\nsuffix(1)[-1] & suffix(1)[0]"
+    model = StructuredPerceptron(features, epochs=3, random_state=5, boundaries=boundaries).fit(X, y)
+    expected = plain_perceptron(features_of(model, X), y, model.labels_, 5, model.n_iter_, boundaries=boundaries)
+    names, pattern = model.encoder_.attribute_names(), model.decoder_.scores.pattern
+    attribute = np.repeat(np.arange(len(names)), np.diff(pattern.pointers))
+    found = {
+        (names[a], model.labels_[label]): w
+        for a, label, w in zip(attribute, pattern.labels, model.decoder_.scores.weights.tolist(), strict=True)
+    }
+    transition, start, stop = model.decoder_.chain_scores
+    for i, a in enumerate(model.labels_):
+        found["start", a], found["stop", a] = start[i], stop[i]
+        found.update({("transition", a, b): transition[i, j] for j, b in enumerate(model.labels_)})
+    found = {k: v for k, v in found.items() if abs(v) > 1e-7}
+    assert found.keys() == expected.keys()
+    for k, v in expected.items():
+        assert found[k] == pytest.approx(v, abs=1e-5)
+
+
+def test_seed_decides_the_order() -> None:
+    X, y = toy_words(60)
+    weights = [
+        StructuredPerceptron("pos", epochs=2, random_state=s).fit(X, y).decoder_.scores.weights for s in (1, 1, 2)
+    ]
+    np.testing.assert_array_equal(weights[0], weights[1])
+    assert not np.array_equal(weights[0], weights[2])
+
+
+def test_dev_set_keeps_the_best_epoch() -> None:
+    X, y = toy_words(60)
+    dev_X, dev_y = toy_words(60, seed=7)
+    model = StructuredPerceptron("ner", epochs=30, patience=2, random_state=0).fit(X, y, dev_X, dev_y)
+    assert 100 * model.score(dev_X, dev_y) == pytest.approx(max(model.dev_curve_))
+    assert len(model.dev_curve_) == model.n_iter_ < 30
+
+
+def test_stops_when_nothing_is_wrong() -> None:
+    model = StructuredPerceptron("s1", epochs=50, random_state=0).fit([["a", "b"], ["c"]], [["A", "B"], ["A"]])
+    assert model.n_iter_ < 50
+    assert model.objective_curve_[-1] == 0
+
+
+def test_warm_start_and_interrupt() -> None:
+    X, y = toy_words(80)
+    model = StructuredPerceptron("pos", epochs=1, random_state=0, warm_start=True).fit(X, y)
+    first = model.objective_curve_[0]
+    model.fit(X, y)
+    assert model.objective_curve_[0] < first
+
+    def interrupt(progress: Progress) -> None:
+        if progress.iteration == 2:
+            raise KeyboardInterrupt
+
+    with pytest.warns(ConvergenceWarning, match="interrupted"):
+        stopped = StructuredPerceptron("pos", callbacks=[interrupt], random_state=0).fit(X, y)
+    assert stopped.score(X, y) > 0.6
+
+
+@pytest.mark.parametrize("params", [{"epochs": 0}, {"patience": 0}, {"min_count": 1.5}, {"all_possible_states": 1}])
+def test_bad_parameters(params: dict) -> None:
+    with pytest.raises(ParameterError, match=f"{next(iter(params))} must be"):
+        StructuredPerceptron(**params).fit([["a"]], [["A"]])
