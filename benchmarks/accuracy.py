@@ -26,8 +26,7 @@ PERCEPTRON_MARGIN = 0.4
 
 def measure(task: Task, learner: str) -> dict[str, float | str]:
     """Train, tag the test set, score."""
-    params: dict[str, object] = {"random_state": 0, "n_jobs": 2}
-    model = LEARNERS[learner](FEATURES[task.name], **params)
+    model = LEARNERS[learner]().set_params(features=FEATURES[task.name], random_state=0, n_jobs=2)
     train = task.everything if task.name == "chunk" else task.train
     began = time.perf_counter()
     model.fit(*train)

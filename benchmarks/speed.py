@@ -76,7 +76,7 @@ def time_passes(task: Task, n_jobs: int, passes: int) -> list[float]:
         times.append(time.perf_counter() - began)
         return result
 
-    _objective.ChainObjective.__call__ = timed  # type: ignore[assignment, method-assign]
+    _objective.ChainObjective.__call__ = timed  # type: ignore[method-assign]
     try:
         CRF(TEMPLATES, c2=C2, n_jobs=n_jobs, callbacks=[lambda p: p.iteration >= passes]).fit(*task.train)
     finally:

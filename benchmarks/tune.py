@@ -27,7 +27,7 @@ def main() -> None:
     for text in options.settings:
         params = {"features": FEATURES[task.name], "random_state": 0, "n_jobs": 2, **eval(f"dict({text})")}
         began = time.perf_counter()
-        model = LEARNERS[options.learner](**params).fit(*task.train)
+        model = LEARNERS[options.learner]().set_params(**params).fit(*task.train)
         seconds = time.perf_counter() - began
         result = evaluate(task.dev[1], model.predict(task.dev[0]))
         score = result.accuracy if result.f1 is None else result.f1

@@ -434,7 +434,7 @@ STRANGERS: dict[str, tuple[bytes, str]] = {
     "empty": (b"", "found an empty file"),
     "text": (b"The\tDT\ncat\tNN\n\n" * 100, "found a text file (it starts with 'The\\tDT\\ncat"),
     "short text": (b"x", "found a text file (it starts with 'x')"),
-    "text cut in a character": ("é".encode() * 400, "found a text file (it starts with 'ééé"),
+    "text cut in a character": (b"x" + "é".encode() * 400, "found a text file (it starts with 'xéé"),
     "text with a mark": (b"\xef\xbb\xbfThe DT\n", "found a text file"),
     "json": (b'{"a": 1}', "found a text file"),
     "zip": (zipped(), "found a zip archive"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from tagwright.cli.learned import linear_scores
+from tagwright.cli.learned import list_weights
 from tagwright.errors import DataError
 from tagwright.learners import SequenceTagger
 
@@ -54,20 +54,14 @@ class _Weights:
     """Weights by the names of attribute and label."""
 
     def __init__(self, model: SequenceTagger) -> None:
-        self._scores = linear_scores(model)
-        names = [] if self._scores is None else model.encoder_.attribute_names()
-        self._attributes = {name: a for a, name in enumerate(names)}
+        self._weights = list_weights(model)
+        self._attributes = {name: a for a, name in enumerate(model.encoder_.attribute_names())}
         self._labels = {label: y for y, label in enumerate(model.labels_)}
 
     def find(self, name: str, label: str) -> float | None:
-        if self._scores is None or name not in self._attributes:
+        if self._weights is None or name not in self._attributes:
             return None
-        pattern, a = self._scores.pattern, self._attributes[name]
-        run = slice(int(pattern.pointers[a]), int(pattern.pointers[a + 1]))
-        for y, weight in zip(pattern.labels[run].tolist(), self._scores.weights[run].tolist(), strict=True):
-            if y == self._labels[label]:
-                return float(weight)
-        return 0.0
+        return self._weights.find(self._attributes[name], self._labels[label])
 
 
 def format_explained(explained: list[Explained]) -> str:

@@ -12,8 +12,9 @@ from typing import Any
 
 from tagwright.cli.console import notes, print_json
 from tagwright.cli.explain import explain, format_explained
-from tagwright.cli.learned import Transition, template_sizes, top_weights, transitions
+from tagwright.cli.learned import Transition, list_weights, template_sizes, top_weights, transitions
 from tagwright.cli.models import LoadedModel, open_model
+from tagwright.cli.report import count
 from tagwright.errors import ParameterError
 from tagwright.learners import SequenceTagger
 
@@ -52,7 +53,7 @@ def describe(loaded: LoadedModel, path: str, labels: Sequence[str], top: int) ->
     model = loaded.model
     encoder = model.encoder_
     features = encoder.features
-    weights = top_weights(model, top)
+    weights = list_weights(model)
     shown = set(labels)
     return {
         "model": path,
@@ -71,7 +72,8 @@ def describe(loaded: LoadedModel, path: str, labels: Sequence[str], top: int) ->
         "layout": loaded.layout.to_json(),
         "training": {name: value for name, value in model.info_.items() if name != "layout"},
         "templates": [size._asdict() for size in template_sizes(model)],
-        "weights": {label: pairs for label, pairs in weights.items() if label in shown},
+        "measure": None if weights is None else weights.measure,
+        "weights": {label: pairs for label, pairs in top_weights(model, top).items() if label in shown},
         "transitions": [t for t in transitions(model) if t.previous in shown or t.current in shown],
     }
 
@@ -93,7 +95,7 @@ def format_text(found: dict[str, Any]) -> str:
     if found["templates"]:
         parts.append(format_templates(found["templates"]))
     if any(found["weights"].values()):
-        parts.append(format_weights(found["weights"], width))
+        parts.append(format_weights(found["weights"], found["measure"], width))
     if found["transitions"]:
         parts.append(format_transitions(found["transitions"]))
     return "\n\n".join(parts)
@@ -110,7 +112,7 @@ def format_head(found: dict[str, Any], width: int) -> str:
         rows.append(("file", f"{layout['format']}, label in column {layout['label']}, inputs {inputs}"))
     if found["iterations"] is not None:
         end = "stopped by Ctrl-C" if training.get("interrupted") else "converged" if found["converged"] else "cut short"
-        rows.append(("training", f"{found['iterations']:,} iterations, {end}"))
+        rows.append(("training", f"{count(found['iterations'], 'iteration')}, {end}"))
     features = "ready-made attributes" if found["features"] is None else found["features"]["name"]
     rows.append(("features", f"{features}: {found['attributes']:,} attributes"))
     if found["words"] is not None:
@@ -128,10 +130,10 @@ def format_templates(sizes: list[dict[str, Any]]) -> str:
     return "\n".join(lines)
 
 
-def format_weights(weights: dict[str, list[tuple[str, float]]], width: int) -> str:
+def format_weights(weights: dict[str, list[tuple[str, float]]], measure: str, width: int) -> str:
     """A paragraph for each label."""
     room = max(map(len, weights)) + 2
-    lines = ["top weights of each label"]
+    lines = [f"highest {measure} for each label"]
     for label, pairs in weights.items():
         shown = "   ".join([f"{weight:.2f}\0{name}" for name, weight in pairs]) or "none above 0"
         lines.append(_hang(f"{label:<{room}}", shown, width).replace("\0", " "))

@@ -1,6 +1,7 @@
 """What a model learned, by name: weights of attributes, transitions between labels, attributes by template.
 
-Attribute weights are known where scores are linear (CRF, perceptron); every learner has a chain of labels.
+Weights are known where scores are linear (CRF, perceptron) or tables of words (HMM: log-probabilities, all negative).
+Every learner has a chain of labels.
 """
 
 from __future__ import annotations
@@ -10,12 +11,34 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tagwright.arrays import Doubles
+from tagwright.arrays import Floats, Longs
 from tagwright.encode.encoder import Encoder
+from tagwright.encode.forms import N_EDGES
 from tagwright.learners import SequenceTagger
 from tagwright.scores.linear import LinearScores
+from tagwright.scores.tables import TableScores
 
 START, STOP = "<s>", "</s>"
+
+
+class WeightList(NamedTuple):
+    """The weights that a model has: entry i is that of attributes[i] for labels[i]. Attributes ascend."""
+
+    attributes: Longs
+    labels: Longs
+    values: Floats
+    measure: str  # "weight" or "log-probability"
+
+    def find(self, attribute: int, label: int) -> float:
+        """One weight, 0 where there is none."""
+        first, last = np.searchsorted(self.attributes, [attribute, attribute + 1])
+        found = self.values[first:last][self.labels[first:last] == label]
+        return float(found[0]) if len(found) else 0.0
+
+    def count_between(self, first: int, last: int) -> int:
+        """Weights of the attributes `first` to `last` − 1."""
+        begin, end = np.searchsorted(self.attributes, [first, last])
+        return int(end - begin)
 
 
 class TemplateSize(NamedTuple):
@@ -34,33 +57,39 @@ class Transition(NamedTuple):
     score: float
 
 
-def linear_scores(model: SequenceTagger) -> LinearScores | None:
-    """The model's scores if they are linear."""
+def list_weights(model: SequenceTagger) -> WeightList | None:
+    """The model's weights, None where it has none that can be listed."""
     scores = model.decoder_.scores
-    return scores if isinstance(scores, LinearScores) else None
+    if isinstance(scores, LinearScores):
+        pointers = scores.pattern.pointers
+        attributes = np.repeat(np.arange(len(pointers) - 1), np.diff(pointers))
+        return WeightList(attributes, scores.pattern.labels.astype(np.int64), scores.weights, "weight")
+    if isinstance(scores, TableScores):
+        rows, labels = scores.counts.rows + N_EDGES, scores.counts.labels.astype(np.int64)
+        return WeightList(rows, labels, scores.table[rows, labels], "log-probability")
+    return None
 
 
 def top_weights(model: SequenceTagger, n: int) -> dict[str, list[tuple[str, float]]]:
-    """For each label, its n attributes with the largest positive weights."""
-    scores = linear_scores(model)
-    if scores is None:
+    """For each label, its n attributes with the largest weights; weights that speak against a label are left out."""
+    weights = list_weights(model)
+    if weights is None:
         return {}
     names = model.encoder_.attribute_names()
-    pattern, weights = scores.pattern, scores.weights
-    attribute = np.repeat(np.arange(len(names)), np.diff(pattern.pointers))
-    order = np.argsort(-weights, kind="stable")
+    order = np.argsort(-weights.values, kind="stable")
+    if weights.measure == "weight":
+        order = order[weights.values[order] > 0]
     found: dict[str, list[tuple[str, float]]] = {}
     for y, label in enumerate(model.labels_):
-        best = [w for w in order[pattern.labels[order] == y][:n].tolist() if weights[w] > 0]
-        found[label] = [(names[attribute[w]], float(weights[w])) for w in best]
+        best = order[weights.labels[order] == y][:n].tolist()
+        found[label] = [(names[weights.attributes[i]], float(weights.values[i])) for i in best]
     return found
 
 
 def transitions(model: SequenceTagger) -> list[Transition]:
     """All transitions that have a score, strongest first; those that are forbidden are left out."""
-    chain: tuple[Doubles, Doubles, Doubles] = model.decoder_.chain_scores
     labels = model.labels_
-    inner, start, stop = (part.tolist() for part in chain)
+    inner, start, stop = (part.tolist() for part in model.decoder_.chain_scores)
     found = [Transition(labels[i], labels[j], score) for i, row in enumerate(inner) for j, score in enumerate(row)]
     found += [Transition(START, label, score) for label, score in zip(labels, start, strict=True)]
     found += [Transition(label, STOP, score) for label, score in zip(labels, stop, strict=True)]
@@ -69,13 +98,11 @@ def transitions(model: SequenceTagger) -> list[Transition]:
 
 def template_sizes(model: SequenceTagger) -> list[TemplateSize]:
     """The templates in the order of their attributes."""
-    scores = linear_scores(model)
-    pointers = None if scores is None else scores.pattern.pointers
-    sizes = []
-    for text, base, size in _runs(model.encoder_):
-        weights = 0 if pointers is None else int(pointers[base + size] - pointers[base])
-        sizes.append(TemplateSize(text, size, weights))
-    return sizes
+    weights = list_weights(model)
+    return [
+        TemplateSize(text, size, 0 if weights is None else weights.count_between(base, base + size))
+        for text, base, size in _runs(model.encoder_)
+    ]
 
 
 def _runs(encoder: Encoder) -> Iterator[tuple[str, int, int]]:

@@ -48,9 +48,9 @@ def read_settings(name: str, settings: Iterable[tuple[str, str]]) -> dict[str, o
 def _explain_key(key: str, name: str, known: Mapping[str, object]) -> str:
     if ELSEWHERE.get(key):
         return f"{key} has an option of its own; use {ELSEWHERE[key]}"
-    near = get_close_matches(key, known, n=1)
-    cure = f"did you mean {near[0]!r}? " if near else ""
-    return f"{name} has no parameter {key!r}; {cure}It has: {', '.join(known)}"
+    near = get_close_matches(key, known, n=1, cutoff=0.5)
+    cure = f"; did you mean {near[0]!r}?" if near else "."
+    return f"{name} has no parameter {key!r}{cure} It has: {', '.join(known)}"
 
 
 def read_value(text: str, annotation: str, key: str) -> object:

@@ -8,14 +8,16 @@ from pathlib import Path
 from tagwright.learners._base import SequenceTagger
 from tagwright.learners._stored import restore
 from tagwright.learners.crf import CRF
+from tagwright.learners.hmm import HMM
 from tagwright.learners.structured_perceptron import StructuredPerceptron
 
-LEARNERS: dict[str, type[SequenceTagger]] = {learner.learner: learner for learner in (CRF, StructuredPerceptron)}
+LEARNERS: dict[str, type[SequenceTagger]] = {learner.learner: learner for learner in (CRF, HMM, StructuredPerceptron)}
 
 
 def load(path: str | os.PathLike[str]) -> SequenceTagger:
     """The model that `save` wrote to `path`. Nothing in the file is executed."""
-    return restore(Path(path), LEARNERS)
+    model: SequenceTagger = restore(Path(path), LEARNERS)
+    return model
 
 
-__all__ = ["CRF", "LEARNERS", "SequenceTagger", "StructuredPerceptron", "load"]
+__all__ = ["CRF", "HMM", "LEARNERS", "SequenceTagger", "StructuredPerceptron", "load"]

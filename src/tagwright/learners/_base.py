@@ -25,6 +25,7 @@ from tagwright.io.spans import allowed_transitions, detect_scheme
 from tagwright.learners._decoder import Decoder, Scores
 from tagwright.learners._estimator import Estimator
 from tagwright.learners._labels import Labels, allowed_mask, check_labels
+from tagwright.learners._stored import restore_linear, store, store_linear
 
 BATCH_TOKENS = 1 << 15
 Allowed = Sequence[Sequence[object]]
@@ -172,19 +173,13 @@ class SequenceTagger(Estimator):
 
     def _store_scores(self, arrays: dict[str, Any]) -> None:
         """Put what the scores need into `arrays`; linear scores unless a learner has others."""
-        from tagwright.learners._stored import store_linear
-
         store_linear(self.decoder_.scores, arrays)  # type: ignore[arg-type]
 
     def _restore_scores(self, arrays: dict[str, Any]) -> Scores:
-        from tagwright.learners._stored import restore_linear
-
         return restore_linear(self, arrays)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to one file (atomically, no pickle)."""
-        from tagwright.learners._stored import store
-
         self._check_fitted()
         store(self, Path(path))
 

@@ -7,6 +7,7 @@ arrays    codes, keys of conjunctions, the pattern and its weights (zeros left o
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -18,17 +19,17 @@ from tagwright.encode.conjunctions import KeyTable
 from tagwright.encode.encoder import Encoder
 from tagwright.encode.vocabulary import Vocabulary
 from tagwright.errors import ModelFileError
-from tagwright.learners._base import SequenceTagger
 from tagwright.learners._decoder import Decoder
 from tagwright.model_file import StoredModel, read_model, write_model
 from tagwright.scores.linear import LinearScores, Pattern
 
 Arrays = dict[str, Any]
+Learner = Any  # a SequenceTagger; _base.py, where that is, imports this file
 NOT_STORED = ("callbacks", "verbose", "n_jobs", "warm_start")
 FACTS = ("n_iter_", "objective_", "converged_")
 
 
-def store(model: SequenceTagger, path: Path) -> None:
+def store(model: Learner, path: Path) -> None:
     """Write `model` to `path`."""
     arrays: Arrays = {}
     strings: dict[str, list[str]] = {"labels": model.labels_}
@@ -48,7 +49,7 @@ def store(model: SequenceTagger, path: Path) -> None:
     write_model(path, header, arrays, strings)
 
 
-def restore(path: Path, learners: dict[str, type[SequenceTagger]]) -> SequenceTagger:
+def restore(path: Path, learners: Mapping[str, Callable[..., Learner]]) -> Learner:
     """Read the model at `path`; `learners` by name."""
     stored = read_model(path)
     try:
@@ -59,7 +60,7 @@ def restore(path: Path, learners: dict[str, type[SequenceTagger]]) -> SequenceTa
         raise ModelFileError(f"{path}: the model does not fit together ({error}); train it again") from error
 
 
-def _restore(stored: StoredModel, learners: dict[str, type[SequenceTagger]]) -> SequenceTagger:
+def _restore(stored: StoredModel, learners: Mapping[str, Callable[..., Learner]]) -> Learner:
     header: Any = stored.header
     if header["learner"] not in learners:
         raise ModelFileError(f"unknown learner {header['learner']!r}; this version has: {', '.join(learners)}")
@@ -139,7 +140,7 @@ def store_linear(scores: LinearScores, arrays: Arrays) -> None:
     arrays["weights"] = scores.weights[used]
 
 
-def restore_linear(model: SequenceTagger, arrays: Arrays) -> LinearScores:
+def restore_linear(model: Learner, arrays: Arrays) -> LinearScores:
     """The running scores of a stored linear model."""
     counts, labels = arrays["pattern.counts"], arrays["pattern.labels"].astype(np.int32)
     pointers = np.concatenate([[0], np.cumsum(counts, dtype=np.int64)]).astype(np.int64)

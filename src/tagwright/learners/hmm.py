@@ -1,0 +1,212 @@
+"""Hidden Markov models: labels make a Markov chain, and each label makes its word. Trained by counting.
+
+    p(x, y) = p(y_1 | start) Π_t p(x_t | y_t) Π_{t>1} p(y_t | y_{t−1}) p(stop | y_T)       f(x) = argmax_y p(x, y)
+
+The papers' baseline ("the most popular model for label sequence learning", LOSS section 2). Two kinds of emission:
+
+words        p(x_t | y_t) is a table over words, and for unknown words a model of their spelling: scores/tables.py,
+             after TnT (Brants 2000), with label bigrams
+attributes   p(x_t | y_t) = Π p(a | y_t) over the attributes a of the token, though they overlap: what HMSVM section 8
+             and LM-POS 5.3 compare with ("overlapping features violate the model", but were the better HMM)
+
+Attributes: p(a | y) is the share of the tokens with label y that have a. Beside the N tokens of the training data each
+attribute has κ pseudo-tokens, with labels as frequent as they are everywhere:
+
+    p(a | y) = (c(a, y) + κ p(y)) / (c(y) + κ p(y)) = (κ / (N + κ)) · (1 + c(a, y) / (κ p(y)))        p(y) = c(y) / N
+
+The first factor is the same for all labels and has no part in p(y | x). So the scores are log(1 + c(a, y) / (κ p(y))),
+zero for pairs that were not seen: a sparse linear model in which every label has its full smoothed probability. (Adding
+κ itself to c(a, y) would favour rare labels wherever nothing was seen.) An attribute with the value v counts |v| times.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from tagwright.arrays import Workers
+from tagwright.attributes.templates import FeatureSet
+from tagwright.encode.dataset import Dataset
+from tagwright.encode.encoder import Encoder
+from tagwright.encode.flat_text import FlatText, Sentences
+from tagwright.encode.forms import N_EDGES
+from tagwright.errors import ModelFileError, ParameterError
+from tagwright.learners._base import SequenceTagger
+from tagwright.learners._decoder import Decoder, Scores
+from tagwright.learners._estimator import FLAG, JOBS, NATURAL, SEED, one_of
+from tagwright.learners._labels import Labels, number_labels
+from tagwright.learners._objective import count_gold
+from tagwright.learners._watch import DevSet, all_callbacks
+from tagwright.optim.progress import Callback, Progress
+from tagwright.scores.expanded import expand
+from tagwright.scores.linear import LinearScores, Pattern
+from tagwright.scores.tables import Counts, Spelling, TableScores, chain_tables
+from tagwright.sequence import Item
+
+POSITIVE = (lambda value: not isinstance(value, bool) and 0 < value < float("inf"), "a number above 0")
+
+
+class HMM(SequenceTagger):
+    """A hidden Markov model of first order.
+
+    features: None or "auto" for the word model (the first column; ready-made attributes are taken as they are), or any
+        feature set ("s1", "s2" ..., as for the CRF) for the product over overlapping attributes
+    smoothing: κ, the pseudo-tokens of every word, or of every attribute
+    unknown: labels of unknown words, by their "suffix" (and capitals, digits, hyphens) or simply as of "rare" words
+    suffix_length: letters of the longest suffix
+    rare: words with at most so many tokens tell what unknown words are like
+    well_formed: never predict ill-formed spans (I-X after O ...)
+    """
+
+    learner = "hmm"
+    probabilistic = True
+    ranges: ClassVar = {
+        "smoothing": POSITIVE, "unknown": one_of("suffix", "rare"), "suffix_length": NATURAL, "rare": NATURAL,
+        "well_formed": FLAG, "random_state": SEED, "n_jobs": JOBS,
+    }  # fmt: skip
+
+    def __init__(
+        self,
+        features: object = None,
+        *,
+        smoothing: float = 0.2,
+        unknown: str = "suffix",
+        suffix_length: int = 5,
+        rare: int = 10,
+        well_formed: bool = False,
+        random_state: int | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        callbacks: Sequence[Callback] | None = None,
+    ) -> None:
+        self.features = features
+        self.smoothing = smoothing
+        self.unknown = unknown
+        self.suffix_length = suffix_length
+        self.rare = rare
+        self.well_formed = well_formed
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.callbacks = callbacks
+
+    def fit(self, X: Sentences, y: Labels, X_dev: Sentences | None = None, y_dev: Labels | None = None) -> Self:
+        """Count. A dev set is scored and decides nothing."""
+        began = time.perf_counter()
+        text, flat = self._read_training(X, y)
+        names = sorted(set(flat))
+        encoder = Encoder(self._choose_features(text, set(names)))
+        data = replace(encoder.learn(text), labels=number_labels(flat, names))
+        self.labels_, self.encoder_ = names, encoder
+        gold = count_gold(data, len(names))
+        chain = chain_tables(*gold)
+        words = text.width > 0 and self._has_word_model()
+        scores, likelihood = self._learn_words(data) if words else self._learn_attributes(data)
+        self.decoder_ = Decoder(scores, *self._constrain(*chain))
+        self.objective_ = -likelihood - sum(float((c * p).sum()) for c, p in zip(gold, chain, strict=True))
+        self.n_iter_ = 1
+        self.converged_ = True
+        self._tell(DevSet.build(self, X_dev, y_dev), began)
+        return self
+
+    def _has_word_model(self) -> bool:
+        return self.features is None or self.features == "auto"
+
+    def _choose_features(self, text: FlatText, labels: set[str]) -> FeatureSet | None:
+        if text.width > 0 and self._has_word_model():
+            return FeatureSet.build("word", ["word @ 0"])
+        return super()._choose_features(text, labels)
+
+    def _learn_words(self, data: Dataset) -> tuple[TableScores, float]:
+        """Emission tables over words, and log p(x | y) of the training data."""
+        shape = (self.encoder_.columns[0].n_known - N_EDGES, len(self.labels_))
+        rows = data.forms[0].astype(np.int64) - N_EDGES
+        counts = Counts.collect(rows, data.labels, None, shape)
+        scores = self._make_tables(counts)
+        return scores, float(counts.amounts @ scores.table[counts.rows + N_EDGES, counts.labels])
+
+    def _make_tables(self, counts: Counts) -> TableScores:
+        column = self.encoder_.columns[0]
+        length = self.suffix_length if self.unknown == "suffix" else None
+        spelling = Spelling(column.values, counts, suffix_length=length, rare=self.rare)
+        return TableScores(column, counts, spelling, self.smoothing)
+
+    def _learn_attributes(self, data: Dataset) -> tuple[LinearScores, float]:
+        """Weights log(1 + c(a, y) / (κ p(y))), and log p(x | y) of the training data."""
+        Y, N, smoothing = len(self.labels_), data.n_tokens, self.smoothing
+        tokens = expand(self.encoder_, data)
+        labels = np.repeat(data.labels, np.diff(tokens.pointers))
+        values = np.abs(tokens.values) if len(tokens.values) else None
+        shape = (self.encoder_.n_attributes, Y)
+        counts = Counts.collect(tokens.attributes.astype(np.int64), labels, values, shape)
+        shares = np.bincount(data.labels, minlength=Y) / N
+        weights = np.log1p(counts.amounts / (smoothing * shares[counts.labels]))
+        scores = LinearScores(self.encoder_, Pattern(counts.pointers, counts.labels), Y, np.float32)
+        scores.set_weights(weights, Workers(1))
+        return scores, float(counts.amounts @ (weights + np.log(smoothing / (N + smoothing))))
+
+    def _tell(self, dev: DevSet | None, began: float) -> None:
+        """Score the dev set; one report to the callbacks."""
+        if dev is not None:
+            self.decoder_.scores.fill_tables(Workers(1))
+        self.dev_curve_ = [] if dev is None else [dev.score(self.decoder_)]
+        score = self.dev_curve_[0] if self.dev_curve_ else None
+        report = Progress(1, 1, self.objective_, None, None, time.perf_counter() - began, dev_score=score)
+        for callback in all_callbacks(self.callbacks, self.verbose):
+            callback(report)
+
+    # ---- reading ----
+
+    def transition_probabilities(self, previous: str | None = None) -> dict[str | None, float]:
+        """p(label | previous), with None for both ends of a sentence: what may begin it, and that it ends here."""
+        self._check_fitted()
+        transition, start, stop = self.decoder_.chain_scores
+        if previous is None:
+            return dict(zip(self.labels_, np.exp(start).tolist(), strict=True))
+        if previous not in self.labels_:
+            raise ParameterError(f"unknown label {previous!r}; the model has: {', '.join(self.labels_)}")
+        y = self.labels_.index(previous)
+        return dict(zip([*self.labels_, None], np.exp([*transition[y], stop[y]]).tolist(), strict=True))
+
+    def emission_probabilities(self, item: Item) -> dict[str, float]:
+        """p(item | label) for every label, of an item that stands alone.
+
+        Up to a factor common to all labels for unknown words, and for models over attributes.
+        """
+        self._check_fitted()
+        row = np.empty((1, self.decoder_.scores.width), self.decoder_.scores.dtype)
+        with self._lock:
+            data = self.encode_text(FlatText.build([[item]], width=self.encoder_.width))
+            self.decoder_.scores.emission(data, 0, 1, row)
+        found = np.exp(row[0, : len(self.labels_)].astype(np.float64))
+        return dict(zip(self.labels_, found.tolist(), strict=True))
+
+    # ---- storing: the counts of words, from which all tables follow ----
+
+    def _store_scores(self, arrays: dict[str, Any]) -> None:
+        scores = self.decoder_.scores
+        if not isinstance(scores, TableScores):
+            return super()._store_scores(arrays)
+        counts = scores.counts
+        arrays["words.sizes"] = np.diff(counts.pointers).astype(np.uint16)
+        arrays["words.labels"] = counts.labels.astype(np.uint8 if counts.n_labels <= 256 else np.uint16)
+        arrays["words.counts"] = counts.amounts.astype(np.uint32)
+        return None
+
+    def _restore_scores(self, arrays: dict[str, Any]) -> Scores:
+        if "words.counts" not in arrays:
+            return super()._restore_scores(arrays)
+        self.check_params()
+        labels, amounts = arrays["words.labels"].astype(np.int32), arrays["words.counts"].astype(np.float64)
+        pointers = np.concatenate([[0], np.cumsum(arrays["words.sizes"], dtype=np.int64)]).astype(np.int64)
+        columns = self.encoder_.columns
+        fits = len(columns) == 1 and len(pointers) - 1 == columns[0].n_known - N_EDGES
+        if not fits or not pointers[-1] == len(labels) == len(amounts) or (amounts < 1).any():
+            raise ModelFileError("the counts do not fit the words")
+        if len(labels) and labels.max() >= len(self.labels_):
+            raise ModelFileError("the counts do not fit the labels")
+        return self._make_tables(Counts(len(self.labels_), pointers, labels, amounts))

@@ -1,0 +1,143 @@
+"""`tagwright inspect`: what a model is, what it learned, why a token got its label."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from cli.commands import Run
+
+from tagwright import HMM, load
+from tagwright.cli.learned import START, STOP, list_weights, template_sizes, top_weights, transitions
+from tagwright.scores.linear import LinearScores
+
+
+def dense_weights(path: Path) -> dict[str, dict[str, float]]:
+    """All weights by attribute and label, the slow way."""
+    model = load(path)
+    scores = model.decoder_.scores
+    assert isinstance(scores, LinearScores)
+    found: dict[str, dict[str, float]] = {}
+    for a, name in enumerate(model.encoder_.attribute_names()):
+        run = range(scores.pattern.pointers[a], scores.pattern.pointers[a + 1])
+        found[name] = {model.labels_[scores.pattern.labels[w]]: float(scores.weights[w]) for w in run}
+    return found
+
+
+def test_top_weights_are_the_largest(model: Path) -> None:
+    weights = dense_weights(model)
+    found = top_weights(load(model), 4)
+    assert list(found) == load(model).labels_
+    for label in ("NN", "DT", "VBD"):
+        largest = sorted([row[label] for row in weights.values() if label in row], reverse=True)[:4]
+        assert [value for _, value in found[label]] == largest
+        assert all(weights[name][label] == value for name, value in found[label])
+
+
+def test_transitions_are_those_of_the_chain(model: Path) -> None:
+    loaded = load(model)
+    found = {(t.previous, t.current): t.score for t in transitions(loaded)}
+    inner, start, stop = loaded.decoder_.chain_scores
+    dt, nn = loaded.labels_.index("DT"), loaded.labels_.index("NN")
+    assert found["DT", "NN"] == inner[dt, nn]
+    assert found.get(("NN", "DT"), 0.0) == inner[nn, dt]
+    assert found[START, "DT"] == start[dt]
+    assert found.get(("NN", STOP), 0.0) == stop[nn]
+    scores = [t.score for t in transitions(loaded)]
+    assert scores == sorted(scores, reverse=True)
+    assert np.isfinite(scores).all()
+
+
+def test_template_sizes_add_up(model: Path) -> None:
+    loaded = load(model)
+    weights = list_weights(loaded)
+    assert weights is not None
+    sizes = template_sizes(loaded)
+    assert sum(size.attributes for size in sizes) == loaded.encoder_.n_attributes
+    assert sum(size.weights for size in sizes) == len(weights.values)
+    words = next(size for size in sizes if size.template == "word[0]")
+    assert words.attributes == len(loaded.encoder_.columns[0].values) + 2  # the edges
+    assert sizes[-1].template == "word[0] & word[1]"
+
+
+def test_word_tables(run: Run, small: Path, tmp_path: Path) -> None:
+    out = tmp_path / "hmm.tw"
+    assert run("train", small, "--out", out, "--column", "POS", "--learner", "hmm", "--quiet").code == 0
+    hmm = load(out)
+    assert isinstance(hmm, HMM)
+    (name, value), *_ = top_weights(hmm, 1)["DT"]
+    assert name == "word[0]=the"
+    assert np.exp(value) == pytest.approx(hmm.emission_probabilities("the")["DT"], rel=1e-5)
+    assert template_sizes(hmm)[0].weights == len({(w, t) for w, t, *_ in map(str.split, read_rows(small))})
+    found = json.loads(run("inspect", out, "--attributes", "the zorgs", "--json").out)["tokens"]
+    assert found[0]["attributes"] == {"word[0]=the": pytest.approx(value)}
+    assert found[1]["attributes"] == {"word[0]=zorgs": None}
+    assert "highest log-probability for each label\n" in run("inspect", out).out
+
+
+def read_rows(path: Path) -> list[str]:
+    return [line for line in path.read_text().splitlines()[1:] if line]
+
+
+def test_text(run: Run, model: Path) -> None:
+    code, out, err = run("inspect", model, "--top", "2")
+    assert (code, err) == (0, "")
+    assert out.startswith(f"{model}\nlearner    crf ")
+    assert "trained on small.conll, " in out
+    assert "file       columns, label in column 1, inputs WORD\n" in out
+    assert "\ntemplate " in out
+    assert "\nhighest weight for each label\n" in out
+    assert "DT → NN" in out
+
+
+def test_json(run: Run, model: Path) -> None:
+    code, out, _ = run("inspect", model, "--json", "--label", "NN", "--top", "3")
+    found = json.loads(out)
+    assert (code, out.count("\n")) == (0, 1)
+    assert list(found["weights"]) == ["NN"]
+    assert len(found["weights"]["NN"]) == 3
+    assert all("NN" in (previous, current) for previous, current, _ in found["transitions"])
+    assert found["model_bytes"] == model.stat().st_size
+    assert found["layout"]["label"] == 1
+    assert found["params"]["c2"] == 1.0
+    assert found["changed"] == {"max_iterations": 12, "random_state": 0}
+    assert found["features"]["name"] == "pos"
+
+
+def test_attributes_with_their_weights(run: Run, model: Path) -> None:
+    found = json.loads(run("inspect", model, "--attributes", "The dog zorgs", "--json").out)["tokens"]
+    weights = dense_weights(model)
+    features = load(model).encoder_.features
+    assert features is not None
+    assert [token["token"] for token in found] == ["The", "dog", "zorgs"]
+    assert [token["label"] for token in found] == load(model).predict([["The", "dog", "zorgs"]])[0]
+    for t, token in enumerate(found):
+        assert list(token["attributes"]) == features.explain(["The", "dog", "zorgs"], t)
+        for name, weight in token["attributes"].items():
+            assert weight == (weights[name].get(token["label"], 0.0) if name in weights else None)
+    assert found[2]["attributes"]["word[0]=zorgs"] is None
+    text = run("inspect", model, "--attributes", "The dog zorgs").out
+    assert text.startswith("The  →  DT\n")
+    assert "       new  word[0]=zorgs\n" in text
+
+
+def test_attributes_of_columns(run: Run, chunker: Path) -> None:
+    found = json.loads(run("inspect", chunker, "--attributes", "1/2/CD dog/NN", "--json").out)["tokens"]
+    assert "word[0]=1/2" in found[0]["attributes"]
+    assert "word:1[0]=CD" in found[0]["attributes"]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--attributes", "dog"], "found the token 'dog', expected 2 columns joined by slashes"),
+        (["--attributes", " "], "found no tokens, expected a sentence"),
+        (["--label", "B-NPP"], "--label: the model has no label 'B-NPP'; it has: B-ADJP"),
+    ],
+)
+def test_refusals(run: Run, chunker: Path, options: list[str], message: str) -> None:
+    code, out, err = run("inspect", chunker, *options)
+    assert (code, out) == (1, "")
+    assert message in err

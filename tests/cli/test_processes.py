@@ -1,0 +1,123 @@
+"""Commands as processes of their own: pipes, Ctrl-C, terminals, the first compilation."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import select
+import signal
+import subprocess
+import termios
+import time
+from pathlib import Path
+
+import pytest
+from cli.commands import Run, start
+
+from tagwright import load
+
+PIPES = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+PATIENCE = 240  # seconds; a busy machine may have to compile first
+
+
+def test_answers_before_the_input_ends(model: Path) -> None:
+    with start("tag", model, "--format", "plain", **PIPES) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        for words in (b"The dog barks .\n", b"She sleeps .\n"):
+            process.stdin.write(words)
+            process.stdin.flush()
+            assert select.select([process.stdout], [], [], PATIENCE)[0], "no answer while the pipe is open"
+            assert process.stdout.readline().startswith(words.split()[0] + b"/")
+        process.stdin.close()
+        assert process.wait(PATIENCE) == 0
+
+
+def test_a_closed_pipe_is_silent(model: Path, tmp_path: Path) -> None:
+    text = tmp_path / "text"
+    text.write_text("The dog barks .\n" * 50_000)
+    with start("tag", model, text, **PIPES) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        assert process.stdout.readline().startswith(b"The/")
+        process.stdout.close()
+        assert process.wait(PATIENCE) == 141
+        assert process.stderr.read() == b""
+
+
+def test_a_short_output_into_a_closed_pipe_is_silent(model: Path) -> None:
+    with start("inspect", model, **PIPES) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.close()
+        assert process.wait(PATIENCE) == 141
+        assert process.stderr.read() == b""
+
+
+def open_terminal() -> tuple[int, int]:
+    """Both ends of a terminal of the usual size."""
+    ends = pty.openpty()
+    termios.tcsetwinsize(ends[1], (24, 80))
+    return ends
+
+
+def read_until(descriptor: int, wanted: bytes) -> bytes:
+    """What a terminal shows, up to a text."""
+    shown = b""
+    end = time.monotonic() + PATIENCE
+    while wanted not in shown and time.monotonic() < end:
+        if select.select([descriptor], [], [], 1)[0]:
+            shown += os.read(descriptor, 4096)
+    assert wanted in shown, shown
+    return shown
+
+
+def test_ctrl_c_keeps_a_usable_model(run: Run, small: Path, tmp_path: Path) -> None:
+    terminal, stderr = open_terminal()
+    endless = ("--set", "c2=0", "tolerance=0", "max_iterations=1000000")
+    out = tmp_path / "m.tw"
+    argv = ("train", small, "--out", out, "--column", "POS", "--json", *endless)
+    with start(*argv, stdout=subprocess.PIPE, stderr=stderr) as process:
+        read_until(terminal, b"iteration 3")
+        assert list(tmp_path.iterdir()) == []
+        process.send_signal(signal.SIGINT)
+        text, _ = process.communicate(timeout=PATIENCE)
+        shown = read_until(terminal, b"the model so far is kept")
+    os.close(terminal)
+    os.close(stderr)
+    assert process.returncode == 0
+    assert b"stopping after this round, the model is kept" in shown
+    found = json.loads(text)
+    assert found["interrupted"] is True
+    assert found["iterations"] >= 3
+    assert load(out).info_["interrupted"] is True
+    assert run("tag", out, stdin="The dog barks .\n").out.startswith("The/DT ")
+    assert [path.name for path in tmp_path.iterdir()] == ["m.tw"]
+
+
+def test_a_terminal_is_answered_line_by_line(model: Path) -> None:
+    terminal, stdin = open_terminal()
+    with start("tag", model, stdin=stdin, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        assert b"reading from the terminal, one sentence a line" in process.stderr.readline()
+        os.write(terminal, b"The dog barks .\n")
+        assert process.stdout.readline().startswith(b"The/DT ")
+        os.write(terminal, b"\x04")
+        assert process.wait(PATIENCE) == 0
+    os.close(terminal)
+    os.close(stdin)
+
+
+def test_compilation_is_told_once(model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+    told = []
+    for _ in range(2):
+        with start("tag", model, **PIPES) as process:
+            _, err = process.communicate(b"The dog barks .\n", PATIENCE)
+            assert process.returncode == 0
+            told.append(err.decode())
+    assert told[0].startswith("tagwright: note: compiling kernels for this machine, once; ")
+    assert told[0].count("\n") == 1
+    assert told[1] == ""

@@ -1,0 +1,47 @@
+"""The padding rule, the cutting of work, and threads."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tagwright.arrays import LANES, Workers, cut_evenly, padded
+
+
+@given(st.integers(1, 500))
+def test_padded_is_the_next_multiple(n: int) -> None:
+    assert padded(n) % LANES == 0
+    assert 0 <= padded(n) - n < LANES
+
+
+@given(st.lists(st.integers(0, 100), min_size=1, max_size=60), st.integers(1, 20))
+def test_cuts_cover_everything_once(work: list[int], pieces: int) -> None:
+    cuts = cut_evenly(np.array(work), pieces)
+    assert [i for a, b in cuts for i in range(a, b)] == list(range(len(work)))
+    assert len(cuts) <= pieces
+    assert all(a < b for a, b in cuts)
+
+
+def test_cuts_are_even() -> None:
+    sizes = [sum(range(a, b)) for a, b in cut_evenly(np.arange(1000), 10)]
+    assert len(sizes) == 10
+    assert max(sizes) < 1.1 * min(sizes)
+
+
+@pytest.mark.parametrize("n_jobs", [1, 3])
+def test_workers_do_every_piece_and_pass_errors_on(n_jobs: int) -> None:
+    workers = Workers(n_jobs)
+    out = np.zeros(50)
+
+    def task(k: int, value: float) -> None:
+        out[k] += value
+        if value == 7.5:
+            raise ValueError("bad piece")
+
+    workers.run(task, [(k, k) for k in range(50)])
+    np.testing.assert_array_equal(out, np.arange(50))
+    with pytest.raises(ValueError, match="bad piece"):
+        workers.run(task, [(0, 7.5), (1, 0.0)])
+    workers.close()
