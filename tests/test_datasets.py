@@ -21,21 +21,21 @@ def rows() -> list[list[list[str]]]:
 
 def test_words_and_tags() -> None:
     X, y = datasets.sample()
-    assert X == [[row[0] for row in sentence] for sentence in rows()]
+    assert [[row[0] for row in sentence] for sentence in rows()] == X
     assert y == [[row[1] for row in sentence] for sentence in rows()]
 
 
 @pytest.mark.parametrize(("column", "number"), [("chunk", 2), ("ENTITY", 3)])
 def test_columns_left_of_the_label(column: str, number: int) -> None:
     X, y = datasets.sample(column)
-    assert X == [[tuple(row[:number]) for row in sentence] for sentence in rows()]
+    assert [[tuple(row[:number]) for row in sentence] for sentence in rows()] == X
     assert y == [[row[number] for row in sentence] for sentence in rows()]
     assert detect_scheme(y) == "iob2"
 
 
 def test_chosen_inputs() -> None:
     X, _ = datasets.sample("entity", inputs=["word"])
-    assert X == datasets.sample()[0]
+    assert datasets.sample()[0] == X
     X, _ = datasets.sample("entity", inputs=["word", "pos"])
     assert X[0][0] == tuple(rows()[0][0][:2])
 

@@ -191,6 +191,14 @@ def test_conlleval_agrees_with_the_script_on_random_labels(prefixes: str) -> Non
     assert (*totals, hashlib.sha256(text.encode()).hexdigest()[:16]) == RECORDED_TOTALS[prefixes]
 
 
+def test_f1_is_rounded_as_the_script_rounded_it() -> None:
+    """Both F1 are ties, 3.125 and 21.875, but not in floating point: the script printed 3.13 and 21.87."""
+    up = conlleval([["B-X"] + ["O"] * 62], [["B-X"] * 63])
+    down = conlleval([["B-X"] * 11 + ["O"] * 46], [["B-X"] * 7 + ["O"] * 4 + ["B-X"] * 46])
+    assert up.format().split("\n")[1] == "accuracy:   1.59%; precision:   1.59%; recall: 100.00%; FB1:   3.13"
+    assert down.format().split("\n")[1] == "accuracy:  12.28%; precision:  13.21%; recall:  63.64%; FB1:  21.87"
+
+
 def test_scores_of_a_small_case() -> None:
     scores = conlleval([["B-PER", "I-PER", "O", "B-LOC"]], [["B-PER", "I-PER", "B-LOC", "B-LOC"]])
     assert (scores.gold, scores.predicted, scores.correct) == (2, 3, 2)

@@ -27,6 +27,7 @@ from tagwright.learners._weights import transfer_weights
 from tagwright.losses.sequence_log import sequence_log
 from tagwright.optim.lbfgs import Iteration, minimise_lbfgs
 from tagwright.optim.progress import Callback, Progress
+from tagwright.optim.vectors import add_scaled, inner, norm
 from tagwright.scores.linear import LinearScores
 from tagwright.scores.pattern import find_pattern
 
@@ -135,8 +136,8 @@ class CRF(SequenceTagger):
     def _minimise(self, objective: ChainObjective, start: Doubles, dev: DevSet | None) -> None:
         def penalised(w: Doubles) -> tuple[float, Doubles]:
             value, gradient = objective(w)
-            gradient += 2 * self.c2 * w
-            return value + self.c2 * float(w @ w), gradient
+            add_scaled(gradient, 2 * self.c2, w)
+            return value + self.c2 * inner(w, w), gradient
 
         def decode(w: Doubles) -> Decoder:
             weights = Weights.split(w, len(self.labels_))
@@ -146,7 +147,7 @@ class CRF(SequenceTagger):
         watch = Watch(dev, self.patience, all_callbacks(self.callbacks, self.verbose), decode)
 
         def tell(now: Iteration) -> bool:
-            size = float(np.linalg.norm(now.point.gradient))
+            size = norm(now.point.gradient)
             report = Progress(now.number, self.max_iterations, now.point.value, size, now.point.step, now.seconds)
             return watch(report, lambda: now.point.weights)
 

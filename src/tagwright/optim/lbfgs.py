@@ -22,6 +22,7 @@ from typing import Literal
 import numpy as np
 
 from tagwright.arrays import Doubles
+from tagwright.optim.vectors import add_and_multiply, inner, norm
 
 Objective = Callable[[Doubles], tuple[float, Doubles]]
 Reason = Literal["gradient", "tolerance", "precision", "callback", "interrupted", "max_iterations"]
@@ -72,8 +73,8 @@ class Memory:
 
     def add(self, s: Doubles, y: Doubles) -> None:
         """Remember a pair, unless its curvature is not safely positive."""
-        product = float(s @ y)
-        if product > 1e-10 * float(y @ y):
+        product = inner(s, y)
+        if product > 1e-10 * inner(y, y):
             self.pairs.append((s, y, 1.0 / product))
 
     def direction(self, gradient: Doubles) -> Doubles:
@@ -81,21 +82,25 @@ class Memory:
         d = -gradient
         if not self.pairs:
             return d
+        pairs = list(self.pairs)
         factors = []
-        for s, y, rho in reversed(self.pairs):
-            factor = rho * float(s @ d)
-            factors.append(factor)
-            d -= factor * y
-        _, y, rho = self.pairs[-1]
-        d /= rho * float(y @ y)
-        for (s, y, rho), factor in zip(self.pairs, reversed(factors), strict=True):
-            d += (factor - rho * float(y @ d)) * s
+        product = inner(pairs[-1][0], d)
+        for k in range(len(pairs) - 1, -1, -1):
+            _, y, rho = pairs[k]
+            factors.append(rho * product)
+            product = add_and_multiply(d, -factors[-1], y, pairs[k - 1][0])  # of no use at the last pair
+        _, y, rho = pairs[-1]
+        d /= rho * inner(y, y)
+        product = inner(pairs[0][1], d)
+        for k, (s, _, rho) in enumerate(pairs):
+            factor = factors[len(pairs) - 1 - k] - rho * product
+            product = add_and_multiply(d, factor, s, pairs[(k + 1) % len(pairs)][1])
         return d
 
 
 def search_line(objective: Objective, start: Point, direction: Doubles, step: float, most: int = 30) -> Point | None:
     """A point that satisfies the weak Wolfe conditions, the best that was met if none does, None if none is lower."""
-    slope = float(start.gradient @ direction)
+    slope = inner(start.gradient, direction)
     low, high = 0.0, np.inf
     best: Point | None = None
     for _ in range(most):
@@ -105,7 +110,7 @@ def search_line(objective: Objective, start: Point, direction: Doubles, step: fl
             high = step
         else:
             best = Point(weights, value, gradient, step)
-            if float(gradient @ direction) >= CURVATURE * slope:
+            if inner(gradient, direction) >= CURVATURE * slope:
                 return best
             low = step
         step = 2 * low if high == np.inf else (low + high) / 2
@@ -140,11 +145,11 @@ def minimise_lbfgs(
     reason: Reason = "max_iterations"
     try:
         for number in range(1, max_iterations + 1):
-            if _norm(point.gradient) <= epsilon * max(1.0, _norm(point.weights)):
+            if norm(point.gradient) <= epsilon * max(1.0, norm(point.weights)):
                 reason = "gradient"
                 break
             direction = history.direction(point.gradient)
-            first = 1.0 if history.pairs else 1.0 / _norm(point.gradient)
+            first = 1.0 if history.pairs else 1.0 / norm(point.gradient)
             found = search_line(evaluate, point, direction, first)
             if found is None and history.pairs:
                 history.pairs.clear()
@@ -164,7 +169,3 @@ def minimise_lbfgs(
     except KeyboardInterrupt:
         reason = "interrupted"
     return Minimum(point.weights, point.value, len(curve) - 1, evaluations, reason, curve)
-
-
-def _norm(vector: Doubles) -> float:
-    return float(np.sqrt(vector @ vector))
