@@ -144,7 +144,7 @@ def test_bilou_labels_are_read_as_evaluate_reads_them() -> None:
 
 def test_errors() -> None:
     with pytest.raises(ParameterError, match="metric is 'recall'"):
-        approximate_randomisation([["O"]], [["O"]], [["O"]], metric="recall")
+        approximate_randomisation([["O"]], [["O"]], [["O"]], metric="recall")  # type: ignore[arg-type]
     with pytest.raises(ParameterError, match="rounds is 0"):
         approximate_randomisation([["O"]], [["O"]], [["O"]], rounds=0)
     with pytest.raises(ParameterError, match="needs span labels"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -212,6 +213,16 @@ def test_an_old_model_stays_when_training_fails(run: Run, small: Path, tmp_path:
     bad.write_text(small.read_text() + "only-one-column\n")
     assert run("train", bad, "--out", tmp_path / "m.tw").code == 1
     assert (tmp_path / "m.tw").read_text() == "precious"
+
+
+def test_a_name_that_is_not_utf8(run: Run, small: Path, tmp_path: Path) -> None:
+    odd = os.fsdecode(bytes(tmp_path) + b"/caf\xe9")
+    Path(odd).write_bytes(small.read_bytes())
+    Path(f"{odd}.txt").write_text("word @ 0\n")
+    code, out, _ = run("train", odd, "--out", f"{odd}.tw", "--features", f"{odd}.txt", *QUICK[:-1], "--json")
+    assert (code, json.loads(out)["model"]) == (0, f"{odd}.tw")
+    assert load(f"{odd}.tw").info_["file"] == "caf?"
+    assert json.loads(run("inspect", f"{odd}.tw", "--json").out)["features"]["name"] == "caf?"
 
 
 def test_standard_input(run: Run, small: Path, tmp_path: Path) -> None:

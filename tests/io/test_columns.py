@@ -54,6 +54,11 @@ def test_a_line_with_a_tab_is_split_at_tabs_alone() -> None:
     assert mixed.items == ["b", "New"]
 
 
+def test_other_white_space_is_a_word() -> None:
+    (sentence,) = read("a\n\x1c\n\u00a0\n", label=None, n_inputs=1)
+    assert sentence.items == ["a", "\x1c", "\u00a0"]
+
+
 def test_a_hash_is_a_word_and_docstart_is_a_sentence() -> None:
     first, second = read("-DOCSTART- -X- O\n\n# # O\n", label=-1)
     assert first.items == [("-DOCSTART-", "-X-")]
@@ -72,7 +77,7 @@ def test_header_names_the_columns() -> None:
 def test_blank_line_after_the_header() -> None:
     text = "# global.columns = WORD POS\n\na P\n"
     (sentence,) = read(text)
-    assert (sentence.items, sentence.place) == (["a"], "<stream>:3")
+    assert (sentence.items, sentence.labels, sentence.place) == (["a"], ["P"], "<stream>:3")
     assert written(sentence, ["N"]) == "# global.columns = WORD POS PREDICTED\n\na P N\n\n"
 
 

@@ -79,6 +79,11 @@ def test_the_first_sentence_decides_however_it_arrives() -> None:
     assert read_sentences(Letters(b"The\n" * 32 + b"The dog\n"), label=None).layout.format == "columns"
 
 
+def test_a_blank_line_tells_columns_from_two_words_a_line() -> None:
+    assert read_sentences(io.StringIO("The DT\ncat NN\n\n"), label=None).layout.format == "columns"
+    assert read_sentences(io.StringIO("The cat\nThe dog\n"), label=None).layout.format == "plain"
+
+
 def test_reading_after_detection_loses_nothing() -> None:
     text = "\n" + "w T\n" * 100 + "\nx U\n"
     sentences = list(read_sentences(io.StringIO(text)))

@@ -229,26 +229,25 @@ def test_save_and_load(features: str | None, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "change"),
+    ("name", "change", "message"),
     [
-        ("words.sizes", lambda a: a[1:]),
-        ("words.sizes", lambda a: a + np.uint16(1)),
-        ("words.counts", lambda a: a[1:]),
-        ("words.counts", lambda a: a * 0),
-        ("words.labels", lambda a: a + np.uint8(3)),
-        ("words.labels", lambda a: a.astype(np.int16) - 1),
-        ("words.labels", None),
+        ("words.sizes", lambda a: a[1:], "fit the words"),
+        ("words.sizes", lambda a: np.append(a, np.uint16(0)), "fit the words"),
+        ("words.sizes", lambda a: a + np.uint16(1), "fit the words"),
+        ("words.counts", lambda a: a[1:], "fit the words"),
+        ("words.counts", lambda a: a * 0, "fit the words"),
+        ("words.labels", lambda a: a + np.uint8(3), "fit the labels"),
+        ("words.labels", lambda a: a.astype(np.int16) - 1, "fit the labels"),
+        ("words.labels", lambda a: None, "fit together"),
     ],
 )
-def test_a_file_that_does_not_fit_together(name: str, change: object, tmp_path: Path) -> None:
+def test_a_file_that_does_not_fit_together(name: str, change: object, message: str, tmp_path: Path) -> None:
     HMM().fit(*toy_words(20)).save(tmp_path / "hmm.tw")
     stored = read_model(tmp_path / "hmm.tw")
-    if change is None:
-        del stored.arrays[name]
-    else:
-        stored.arrays[name] = change(stored.arrays[name])
-    write_model(tmp_path / "hmm.tw", stored.header, stored.arrays, stored.strings)
-    with pytest.raises(ModelFileError, match="fit"):
+    changed = change(stored.arrays.pop(name))
+    arrays = stored.arrays if changed is None else {**stored.arrays, name: changed}
+    write_model(tmp_path / "hmm.tw", stored.header, arrays, stored.strings)
+    with pytest.raises(ModelFileError, match=message):
         load(tmp_path / "hmm.tw")
 
 

@@ -18,7 +18,7 @@ from tagwright.scores.tables import Counts, Spelling, TableScores, chain_tables,
 
 LABELS = ["A", "B", "C"]
 BETA = 5.0
-STRANGERS = ["ya", "YA", "Xyza", "zzzzzb", "1-b", "qqq", "é", "", "xXyc", "Yc", "-", "İzmira", "ﬁ"]
+STRANGERS = ["ya", "YA", "yA", "Za", "Xzyb", "zzzzzb", "1-b", "qqq", "é", "", "xXyc", "Yc", "-", "İzmira", "ﬁ"]
 
 Words = dict[str, Counter]
 

@@ -205,7 +205,7 @@ def walk(
     x: Floats, alpha: Floats, gamma: Floats, c: Doubles, beta: Floats, alive: Ints, counts: Ints, bits: Ints,
     powers: Floats,
 ) -> tuple[bool, float, float]:  # fmt: skip
-    """Both passes over one sentence: α, γ, and v in x. Returns whether sums can be trusted, what was lost, and log Z."""
+    """Both passes over one sentence: α, γ, and v in x. Returns if sums can be trusted, what was lost, log Z."""
     T = emission.shape[0]
     log_z = exponentiate(emission, Y, x, bits, powers)
     for t in range(T):

@@ -14,6 +14,7 @@ the commands share: exit codes, and how errors reach a person.
 from __future__ import annotations
 
 import argparse
+import io
 import os
 import sys
 from collections.abc import Sequence
@@ -22,18 +23,14 @@ from contextlib import suppress
 from tagwright.cli.options import make_parser
 from tagwright.errors import TagwrightError
 
-# NumPy's dot products must not start threads: these fight with ours (training takes 2 to 4 times as long on a busy
-# machine), and the bits of a model would depend on the number of cores. NumPy looks here when it is first imported.
-BLAS_THREADS = ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
-
 BAD_INPUT, INTERNAL, INTERRUPTED, CLOSED_PIPE = 1, 70, 130, 141
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; the exit code."""
     arguments = make_parser().parse_args(argv)
-    for name in BLAS_THREADS:
-        os.environ.setdefault(name, "1")
+    if isinstance(sys.stdout, io.TextIOWrapper):  # whatever the locale; names of files as the system gave them
+        sys.stdout.reconfigure(encoding="utf-8", errors="surrogateescape")
     try:
         _run(arguments)
         sys.stdout.flush()

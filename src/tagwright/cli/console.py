@@ -21,8 +21,8 @@ def note(message: str) -> None:
 
 
 def print_json(content: Mapping[str, Any]) -> None:
-    """One JSON object on one line."""
-    print(json.dumps(content, ensure_ascii=False, allow_nan=False))
+    """One JSON object on one line, in ASCII."""
+    print(json.dumps(content, allow_nan=False))
 
 
 @contextmanager

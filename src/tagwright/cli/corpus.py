@@ -61,7 +61,12 @@ def collect(sentences: Sentences) -> Corpus:
         assert sentence.labels is not None  # it was asked for
         X.append(list(sentence.items))
         y.append(sentence.labels)
-    return Corpus(os.path.basename(sentences.name), sentences.layout, X, y)
+    return Corpus(clean_name(sentences.name), sentences.layout, X, y)
+
+
+def clean_name(path: str) -> str:
+    """The name of a file without its folder, as a model file can hold it: UTF-8."""
+    return os.path.basename(path).encode("utf-8", "replace").decode("utf-8")
 
 
 def is_share(dev: str) -> bool:

@@ -37,7 +37,8 @@ def run(arguments: Namespace) -> None:
         elif arguments.json:
             print_json(describe(loaded, arguments.model, labels, arguments.top))
         else:
-            print(format_text(describe(loaded, arguments.model, labels, arguments.top)))
+            found = describe(loaded, arguments.model, labels, arguments.top)
+            print(format_text(found, templates=not arguments.label))
 
 
 def check_labels(wanted: Sequence[str], model: SequenceTagger) -> list[str]:
@@ -88,11 +89,11 @@ def changed_parameters(model: SequenceTagger) -> dict[str, Any]:
     }
 
 
-def format_text(found: dict[str, Any]) -> str:
+def format_text(found: dict[str, Any], *, templates: bool = True) -> str:
     """The description for a person."""
     width = shutil.get_terminal_size().columns
     parts = [format_head(found, width)]
-    if found["templates"]:
+    if templates and found["templates"]:
         parts.append(format_templates(found["templates"]))
     if any(found["weights"].values()):
         parts.append(format_weights(found["weights"], found["measure"], width))

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tagwright.arrays import Floats, Longs
+from tagwright.encode.conjunctions import Combinations
 from tagwright.encode.encoder import Encoder
 from tagwright.encode.forms import N_EDGES
 from tagwright.learners import SequenceTagger
@@ -107,11 +108,11 @@ def template_sizes(model: SequenceTagger) -> list[TemplateSize]:
 
 def _runs(encoder: Encoder) -> Iterator[tuple[str, int, int]]:
     """The runs of the attribute numbering: template, first attribute, how many."""
-    for column, slots in zip(encoder.columns, encoder.slots, strict=True):
+    for source, slots in zip(encoder.sources, encoder.slots, strict=True):
         for slot in slots:
             for term, base in zip(slot.terms, slot.bases, strict=True):
-                text = f"{column.terms[term].text}[{slot.offset}]"
-                yield text, base, len(column.vocabularies[term])
-    for conjunction in encoder.conjunctions:
-        text = " & ".join([cell.text for cell in conjunction.cells])
-        yield text, conjunction.base, len(conjunction.table.keys)
+                if isinstance(source, Combinations):
+                    yield " & ".join([cell.text for cell in source.cells]), base, len(source.table.keys)
+                else:
+                    text = f"{source.terms[term].text}[{slot.offset}]"
+                    yield text, base, len(source.vocabularies[term])

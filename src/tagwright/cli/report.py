@@ -76,7 +76,7 @@ def describe_training(model: SequenceTagger, corpus: Corpus, dev: Measured | Non
 
 def describe_scores(scores: Evaluation) -> str:
     """The scores in one line."""
-    parts = [] if scores.f1 is None else [f"F1 {scores.f1:.2f}"]
+    parts = [] if scores.f1 is None else [f"F1 {scores.f1:.2f},"]
     parts.append(f"accuracy {scores.accuracy:.2f} %")
     words = ((scores.known_accuracy, "known"), (scores.unknown_accuracy, "unknown"))
     known = ", ".join([f"{name} words {score:.2f}" for score, name in words if score is not None])

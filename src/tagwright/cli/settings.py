@@ -10,6 +10,7 @@ from pathlib import Path
 
 from tagwright.attributes.presets import PRESETS
 from tagwright.attributes.templates import FeatureSet, resolve
+from tagwright.cli.corpus import clean_name
 from tagwright.errors import ParameterError
 from tagwright.learners import LEARNERS, SequenceTagger
 
@@ -78,4 +79,4 @@ def find_features(name: str, n_columns: int) -> str | FeatureSet:
     """What --features means: a preset stays a name, a file becomes a set called as the file is."""
     if name == "auto" or name in PRESETS:
         return name
-    return replace(resolve(name, n_columns), name=Path(name).stem)
+    return replace(resolve(name, n_columns), name=Path(clean_name(name)).stem)

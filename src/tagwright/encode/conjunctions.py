@@ -1,7 +1,8 @@
 """Conjunctions: several cells at once, such as the words at −1 and 0. Each distinct combination is one attribute.
 
 A combination is a mixed-radix number of its cells' codes: key = (code_1 · n_2 + code_2) · n_3 + code_3 ...
-Known keys lie in a hash table with open addressing, so that tagging finds them in a few nanoseconds.
+Known keys lie in a hash table with open addressing, so that tagging finds them in a few nanoseconds. To scores/ the
+combinations are forms like those of a column, each with one attribute; form 0 is "none of them".
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ import numpy as np
 
 from tagwright._jit import kernel
 from tagwright.arrays import Ints, Longs
+from tagwright.attributes.templates import Cell
+from tagwright.encode.forms import N_EDGES
 from tagwright.errors import TemplateError
 
 EMPTY = -1
@@ -41,6 +44,33 @@ class KeyTable:
         found = np.empty(len(keys), np.int32)
         find_keys(keys, self.slots, self.numbers, found)
         return found
+
+
+class Combinations:
+    """The known combinations of one conjunction, as a source of forms.
+
+    places: for each cell, (place of its column among the encoder's columns, term number, offset)
+    """
+
+    season = 0  # there are no visitors
+
+    def __init__(self, cells: tuple[Cell, ...], places: tuple[tuple[int, int, int], ...], table: KeyTable) -> None:
+        self.cells = cells
+        self.places = places
+        self.table = table
+        self.codes = np.arange(-N_EDGES, len(table.keys), dtype=np.int32).reshape(-1, 1)
+        self.codes[:N_EDGES] = -1
+        self.n_known = len(self.codes)
+
+    def __len__(self) -> int:
+        return self.n_known
+
+    def find(self, keys: Longs) -> Ints:
+        """The form of every key, 0 for unknown ones."""
+        numbers = self.table.find(keys)
+        numbers += np.int32(N_EDGES)
+        numbers[numbers < N_EDGES] = 0
+        return numbers
 
 
 @kernel

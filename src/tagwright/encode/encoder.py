@@ -4,7 +4,9 @@ Attributes have one numbering, 0 to A − 1, made of runs:
 
     a slot's term      slot = (column, offset); attribute = base[slot, term] + code of the form's value
     a conjunction      base + number of the combination
-    given attributes   base + number in the vocabulary (items that are dicts)
+    given attributes   their number in the vocabulary (items that are dicts)
+
+Columns and conjunctions are both sources of forms: scores/ treats them alike.
 
 A word that training did not see is a new form: it keeps those of its attributes that are known.
 """
@@ -18,7 +20,7 @@ import numpy as np
 
 from tagwright.arrays import Ints, Longs
 from tagwright.attributes.templates import Cell, FeatureSet, Term, attribute_name, join_values
-from tagwright.encode.conjunctions import KeyTable, join_codes
+from tagwright.encode.conjunctions import Combinations, KeyTable, join_codes
 from tagwright.encode.dataset import Dataset
 from tagwright.encode.flat_text import FlatText
 from tagwright.encode.forms import N_EDGES, ColumnForms
@@ -35,29 +37,28 @@ class Slot:
     bases: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Conjunction:
-    """Cells as (place of the column among the encoder's columns, term number, offset)."""
-
-    cells: tuple[Cell, ...]
-    places: tuple[tuple[int, int, int], ...]
-    base: int
-    table: KeyTable
-
-
 class Encoder:
-    """Knows how to turn sentences into a Dataset. `features` is None when the items are ready-made attributes."""
+    """Knows how to turn sentences into a Dataset. `features` is None when the items are ready-made attributes.
 
-    def __init__(self, features: FeatureSet | None) -> None:
+    min_conjunction: a combination of cells that training has less often is not numbered.
+    """
+
+    def __init__(self, features: FeatureSet | None, *, min_conjunction: int = 1) -> None:
         self.features = features
+        self.min_conjunction = min_conjunction
         self.width = 0  # columns of an item; 0 for ready-made attributes
         self.columns: list[ColumnForms] = []
         self.slots: list[list[Slot]] = []
-        self.conjunctions: list[Conjunction] = []
+        self.conjunctions: list[Combinations] = []
         self.given = Vocabulary()
         self.n_attributes = 0
         if features is not None:
             self._make_columns(features)
+
+    @property
+    def sources(self) -> list[ColumnForms | Combinations]:
+        """Everything that gives a token a form: row k of a Dataset's forms belongs to source k, as slots[k] does."""
+        return [*self.columns, *self.conjunctions]
 
     # ---- learning ----
 
@@ -103,13 +104,15 @@ class Encoder:
         assert self.features is not None
         for cells in self.features.conjunctions:
             keys = self._keys([self._place(cell) for cell in cells], forms, offsets)
-            self.add_conjunction(cells, KeyTable.build(np.unique(keys[keys >= 0])))
+            found, counts = np.unique(keys[keys >= 0], return_counts=True)
+            self.add_conjunction(cells, found[counts >= self.min_conjunction])
 
-    def add_conjunction(self, cells: tuple[Cell, ...], table: KeyTable) -> None:
+    def add_conjunction(self, cells: tuple[Cell, ...], keys: Longs) -> None:
         """Number the known combinations of some cells."""
         places = tuple(self._place(cell) for cell in cells)
-        self.conjunctions.append(Conjunction(cells, places, self.n_attributes, table))
-        self.n_attributes += len(table.keys)
+        self.conjunctions.append(Combinations(cells, places, KeyTable.build(keys)))
+        self.slots.append([Slot(0, (0,), (self.n_attributes,))])
+        self.n_attributes += len(keys)
 
     def _place(self, cell: Cell) -> tuple[int, int, int]:
         place = [column.column for column in self.columns].index(cell.term.column)
@@ -130,13 +133,10 @@ class Encoder:
 
     def _join(self, forms: Ints, offsets: Longs) -> Dataset:
         n = int(offsets[-1])
-        found = np.empty((n, len(self.conjunctions)), np.int32)
-        for k, conjunction in enumerate(self.conjunctions):
-            numbers = conjunction.table.find(self._keys(conjunction.places, forms, offsets))
-            found[:, k] = np.where(numbers >= 0, numbers + conjunction.base, -1)
-        present = found >= 0
-        pointers = np.concatenate([[0], np.cumsum(present.sum(axis=1))]).astype(np.int64)
-        return Dataset(offsets, forms, pointers, found[present], np.empty(0, np.float32), NO_LABELS)
+        combined = [c.find(self._keys(c.places, forms, offsets)) for c in self.conjunctions]
+        everything = np.concatenate([forms, np.array(combined, np.int32).reshape(-1, n)])
+        nothing = np.empty(0, np.int32)
+        return Dataset(offsets, everything, np.zeros(n + 1, np.int64), nothing, np.empty(0), NO_LABELS)
 
     def _keys(self, places: Sequence[tuple[int, int, int]], forms: Ints, offsets: Longs) -> Longs:
         """The key of a conjunction at every token."""
@@ -174,7 +174,7 @@ class Encoder:
         if self.features is None:
             return list(self.given.values)
         names: list[str] = []
-        for column, slots in zip(self.columns, self.slots, strict=True):
+        for column, slots in zip(self.columns, self.slots, strict=False):  # the conjunctions' slots come after
             for slot in slots:
                 for term in slot.terms:
                     cell = (Cell(column.terms[term], slot.offset),)
@@ -183,7 +183,7 @@ class Encoder:
             names.extend(self._conjunction_names(conjunction))
         return names
 
-    def _conjunction_names(self, conjunction: Conjunction) -> list[str]:
+    def _conjunction_names(self, conjunction: Combinations) -> list[str]:
         vocabularies = [self.columns[place].vocabularies[term] for place, term, _ in conjunction.places]
         rest = conjunction.table.keys.copy()
         digits: list[Longs] = []

@@ -37,8 +37,7 @@ class FlatText:
         items: list[Item] = list(chain.from_iterable(X))
         offsets = np.zeros(len(lengths) + 1, np.int64)
         np.cumsum(lengths, out=offsets[1:])
-        kinds = set(map(type, items))
-        widths = {1} if kinds == {str} else set(map(_width, items))
+        widths = _widths(items)
         expected = width if width is not None else _width(items[0]) if items else 1
         text = cls(items, offsets, expected)
         if widths - {expected}:
@@ -55,6 +54,16 @@ class FlatText:
         """The place of token p as the user wrote it: "X[3][7]"."""
         i = int(np.searchsorted(self.offsets, p, side="right")) - 1
         return f"{argument}[{i}][{p - int(self.offsets[i])}]"
+
+
+def _widths(items: list[Item]) -> set[int]:
+    """All widths that occur; quick where all items are strings, or tuples of strings."""
+    kinds = set(map(type, items))
+    if kinds == {str}:
+        return {1}
+    if kinds == {tuple} and set(map(type, chain.from_iterable(items))) == {str}:
+        return {width if width > 1 else -1 for width in map(len, items)}
+    return set(map(_width, items))
 
 
 def _width(item: object) -> int:

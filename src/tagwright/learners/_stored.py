@@ -15,7 +15,6 @@ import numpy as np
 
 from tagwright.arrays import Workers
 from tagwright.attributes.templates import FeatureSet
-from tagwright.encode.conjunctions import KeyTable
 from tagwright.encode.encoder import Encoder
 from tagwright.encode.vocabulary import Vocabulary
 from tagwright.errors import ModelFileError
@@ -125,8 +124,7 @@ def _restore_encoder(features: FeatureSet | None, width: int, stored: StoredMode
             raise ModelFileError(f"the codes of column {c} do not fit its values")
     encoder.number_slots()
     for k, cells in enumerate(features.conjunctions):
-        table = KeyTable.build(stored.arrays[f"conjunction{k}.keys"].astype(np.int64))
-        encoder.add_conjunction(cells, table)
+        encoder.add_conjunction(cells, stored.arrays[f"conjunction{k}.keys"].astype(np.int64))
     return encoder
 
 

@@ -42,6 +42,7 @@ class CRF(SequenceTagger):
     loss: what is minimised ("sequence_log")
     c2: strength of the L2 penalty c2·‖w‖²
     min_count: attributes that fewer training tokens have get no weight
+    min_conjunction: the same for conjunctions of attributes
     all_possible_states: give weights to (attribute, label) pairs that training did not see together, too
     all_possible_transitions: the same for label pairs
     boundaries: give weights to first and last labels
@@ -55,9 +56,9 @@ class CRF(SequenceTagger):
     learner = "crf"
     probabilistic = True
     ranges: ClassVar = {
-        "loss": one_of(*LOSSES), "c2": NOT_NEGATIVE, "min_count": WHOLE, "all_possible_states": FLAG,
-        "all_possible_transitions": FLAG, "boundaries": FLAG, "max_iterations": WHOLE, "tolerance": NOT_NEGATIVE,
-        "patience": WHOLE, "well_formed": FLAG, "dtype": one_of("float32", "float64"), "warm_start": FLAG,
+        "loss": one_of(*LOSSES), "c2": NOT_NEGATIVE, "min_count": WHOLE, "min_conjunction": WHOLE,
+        "all_possible_states": FLAG, "all_possible_transitions": FLAG, "boundaries": FLAG, "max_iterations": WHOLE,
+        "tolerance": NOT_NEGATIVE, "patience": WHOLE, "well_formed": FLAG, "dtype": one_of("float32", "float64"), "warm_start": FLAG,
         "random_state": SEED, "n_jobs": JOBS,
     }  # fmt: skip
 
@@ -68,6 +69,7 @@ class CRF(SequenceTagger):
         loss: str = "sequence_log",
         c2: float = 1.0,
         min_count: int = 1,
+        min_conjunction: int = 2,
         all_possible_states: bool = False,
         all_possible_transitions: bool = True,
         boundaries: bool = True,
@@ -86,6 +88,7 @@ class CRF(SequenceTagger):
         self.loss = loss
         self.c2 = c2
         self.min_count = min_count
+        self.min_conjunction = min_conjunction
         self.all_possible_states = all_possible_states
         self.all_possible_transitions = all_possible_transitions
         self.boundaries = boundaries
@@ -105,7 +108,7 @@ class CRF(SequenceTagger):
         text, flat = self._read_training(X, y)
         old = self if self.warm_start and self.__sklearn_is_fitted__() else None
         names = sorted(set(flat))
-        encoder = Encoder(self._choose_features(text, set(names)))
+        encoder = Encoder(self._choose_features(text, set(names)), min_conjunction=self.min_conjunction)
         data = replace(encoder.learn(text), labels=number_labels(flat, names))
         pattern = find_pattern(encoder, data, len(names), all_states=self.all_possible_states, min_count=self.min_count)
         scores = LinearScores(encoder, pattern, len(names), np.dtype(self.dtype).type)

@@ -207,6 +207,6 @@ class HMM(SequenceTagger):
         fits = len(columns) == 1 and len(pointers) - 1 == columns[0].n_known - N_EDGES
         if not fits or not pointers[-1] == len(labels) == len(amounts) or (amounts < 1).any():
             raise ModelFileError("the counts do not fit the words")
-        if len(labels) and labels.max() >= len(self.labels_):
+        if not 0 <= labels.min(initial=0) <= labels.max(initial=0) < len(self.labels_):
             raise ModelFileError("the counts do not fit the labels")
         return self._make_tables(Counts(len(self.labels_), pointers, labels, amounts))

@@ -36,7 +36,7 @@ PORTION = 512
 class StructuredPerceptron(SequenceTagger):
     """An averaged perceptron over label sequences.
 
-    features, min_count, all_possible_states, boundaries, well_formed, warm_start: as for the CRF
+    features, min_count, min_conjunction, all_possible_states, boundaries, well_formed, warm_start: as for the CRF
     epochs: passes over the training data
     patience: with a dev set, stop after so many epochs without a better dev score; the best model is kept
     random_state: seed of the order of sentences
@@ -44,8 +44,8 @@ class StructuredPerceptron(SequenceTagger):
 
     learner = "perceptron"
     ranges: ClassVar = {
-        "epochs": WHOLE, "min_count": WHOLE, "all_possible_states": FLAG, "boundaries": FLAG, "patience": WHOLE,
-        "well_formed": FLAG, "warm_start": FLAG, "random_state": SEED, "n_jobs": JOBS,
+        "epochs": WHOLE, "min_count": WHOLE, "min_conjunction": WHOLE, "all_possible_states": FLAG, "boundaries": FLAG,
+        "patience": WHOLE, "well_formed": FLAG, "warm_start": FLAG, "random_state": SEED, "n_jobs": JOBS,
     }  # fmt: skip
 
     def __init__(
@@ -54,6 +54,7 @@ class StructuredPerceptron(SequenceTagger):
         *,
         epochs: int = 15,
         min_count: int = 1,
+        min_conjunction: int = 2,
         all_possible_states: bool = False,
         boundaries: bool = True,
         patience: int = 5,
@@ -67,6 +68,7 @@ class StructuredPerceptron(SequenceTagger):
         self.features = features
         self.epochs = epochs
         self.min_count = min_count
+        self.min_conjunction = min_conjunction
         self.all_possible_states = all_possible_states
         self.boundaries = boundaries
         self.patience = patience
@@ -81,7 +83,7 @@ class StructuredPerceptron(SequenceTagger):
         """Train online. Ctrl-C once stops and keeps the model so far."""
         text, flat = self._read_training(X, y)
         names = sorted(set(flat))
-        encoder = Encoder(self._choose_features(text, set(names)))
+        encoder = Encoder(self._choose_features(text, set(names)), min_conjunction=self.min_conjunction)
         data = replace(encoder.learn(text), labels=number_labels(flat, names))
         pattern = find_pattern(encoder, data, len(names), all_states=self.all_possible_states, min_count=self.min_count)
         scores = LinearScores(encoder, pattern, len(names), np.float32)

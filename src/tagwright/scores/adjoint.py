@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tagwright._jit import kernel
-from tagwright.arrays import Doubles, Floats, Ints, Longs, Workers, cut_evenly
+from tagwright.arrays import Bools, Doubles, Floats, Ints, Longs, Workers, cut_evenly
 from tagwright.encode.dataset import Dataset
 from tagwright.scores.linear import PIECES, LinearScores, find_row
 
@@ -117,7 +117,7 @@ class Adjoint:
         self.data = data
         self.sums = [
             np.zeros((column.n_known * slots.n_slots, scores.width), scores.dtype)
-            for column, slots in zip(scores.encoder.columns, scores.slots, strict=True)
+            for column, slots in zip(scores.encoder.sources, scores.slots, strict=True)
         ]
         self.readers = [[self._list_readers(c, *block) for c in range(len(self.sums))] for block in blocks]
         self.carriers = [self._list_carriers(*block) for block in blocks]
@@ -159,9 +159,16 @@ class Adjoint:
         n = int(data.offsets[last] - data.offsets[first])
         rows = np.empty(n * slots.n_slots, np.int64)
         list_rows(data.forms[c], slots.offsets, data.offsets, first, last, rows)
+        rows[~self._has_attributes(c)[rows]] = -1
         lists = Lists.collect(rows, len(self.sums[c]))
         lists.entries[:] //= max(slots.n_slots, 1)
         return lists
+
+    def _has_attributes(self, c: int) -> Bools:
+        """Whether a table row has any attribute; nobody asks for the gradient of one that has none."""
+        slots, source = self.scores.slots[c], self.scores.encoder.sources[c]
+        there = [(source.codes[: source.n_known, list(s.terms)] >= 0).any(axis=1) for s in self.scores.encoder.slots[c]]
+        return np.array(there, np.bool_).reshape(slots.n_slots, -1).T.ravel()
 
     def _list_carriers(self, first: int, last: int) -> tuple[Lists, Floats]:
         """For every attribute that tokens of a block carry themselves, those tokens, and the values there."""
@@ -176,7 +183,7 @@ class Adjoint:
 
     def _list_owners(self, c: int) -> Lists:
         """For every attribute of column c, the table rows that have it."""
-        slots, column = self.scores.slots[c], self.scores.encoder.columns[c]
+        slots, column = self.scores.slots[c], self.scores.encoder.sources[c]
         K = max(len(slots.terms), 1)
         attributes = np.empty(column.n_known * len(slots.terms), np.int64)
         list_attributes(column.codes[: column.n_known], slots.terms, slots.bases, attributes)

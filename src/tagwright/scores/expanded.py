@@ -1,7 +1,7 @@
 """Attributes token by token: the factorised Dataset written out, for online learners.
 
 An online learner changes weights after every sentence, so tables over forms would be stale at once. It reads, for each
-token, the list of all its attributes instead: those of its slots, then those it carries itself.
+token, the list of all its attributes instead: those of its slots, or those it carries itself.
 """
 
 from __future__ import annotations
@@ -46,31 +46,21 @@ def write_slots(
                         filled[p] += 1
 
 
-@kernel
-def write_carried(pointers: Longs, carried: Ints, filled: Longs, attributes: Ints) -> None:
-    """Append the attributes that tokens carry themselves."""
-    for p in range(pointers.shape[0] - 1):
-        for e in range(pointers[p], pointers[p + 1]):
-            attributes[filled[p]] = carried[e]
-            filled[p] += 1
-
-
 def expand(encoder: Encoder, data: Dataset) -> TokenAttributes:
     """All attributes of all tokens."""
-    if not encoder.columns:
+    if not encoder.sources:
         return TokenAttributes(data.pointers, data.attributes, np.asarray(data.values, np.float64))
     slots = slot_arrays(encoder)
-    counts = np.diff(data.pointers)
+    counts = np.zeros(data.n_tokens, np.int64)
     nothing = np.empty(0, np.int32)
     for c, s in enumerate(slots):
-        codes = encoder.columns[c].codes
+        codes = encoder.sources[c].codes
         write_slots(data.forms[c], data.offsets, codes, s.offsets, s.pointers, s.terms, s.bases, counts, nothing)
     pointers = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
     filled = pointers[:-1].copy()
     attributes = np.empty(int(pointers[-1]), np.int32)
     if len(attributes):
         for c, s in enumerate(slots):
-            codes = encoder.columns[c].codes
+            codes = encoder.sources[c].codes
             write_slots(data.forms[c], data.offsets, codes, s.offsets, s.pointers, s.terms, s.bases, filled, attributes)
-        write_carried(data.pointers, data.attributes, filled, attributes)
     return TokenAttributes(pointers, attributes, np.empty(0))

@@ -38,7 +38,7 @@ class Pattern:
 
 @dataclass(frozen=True, slots=True)
 class SlotArrays:
-    """The slots of one column for the kernels: slot s has offset offsets[s], and for its terms k the entries
+    """The slots of one source for the kernels: slot s has offset offsets[s], and for its terms k the entries
     pointers[s] to pointers[s + 1] of `terms` and `bases`."""
 
     offsets: Longs  # [S]
@@ -52,7 +52,7 @@ class SlotArrays:
 
 
 def slot_arrays(encoder: Encoder) -> list[SlotArrays]:
-    """For each column of the encoder."""
+    """For each source of the encoder."""
     arrays = []
     for slots in encoder.slots:
         sizes = [len(slot.terms) for slot in slots]
@@ -158,7 +158,7 @@ class LinearScores:
     def fill_tables(self, workers: Workers) -> None:
         """Bring the rows of all forms up to date: all after new weights, those of visitors after encoding."""
         tasks: list[tuple[int, int, int]] = []
-        for c, column in enumerate(self.encoder.columns):
+        for c, column in enumerate(self.encoder.sources):
             if column.season != self.seasons[c]:
                 self.seasons[c], self.filled[c] = column.season, min(self.filled[c], column.n_known)
             first, last = self.filled[c], len(column)
@@ -179,7 +179,7 @@ class LinearScores:
     def _fill(self, c: int, first: int, last: int) -> None:
         slots, pattern = self.slots[c], self.pattern
         fill_table(
-            self.encoder.columns[c].codes, slots.pointers, slots.terms, slots.bases, pattern.pointers, pattern.labels,
+            self.encoder.sources[c].codes, slots.pointers, slots.terms, slots.bases, pattern.pointers, pattern.labels,
             self.weights, self.tables[c], first, last,
         )  # fmt: skip
 

@@ -61,7 +61,7 @@ def find_pattern(encoder: Encoder, data: Dataset, n_labels: int, *, all_states: 
     seen = np.zeros((encoder.n_attributes, n_labels), np.bool_)
     counts = np.zeros(encoder.n_attributes, np.int64)
     for c, slots in enumerate(slot_arrays(encoder)):
-        column = encoder.columns[c]
+        column = encoder.sources[c]
         row_seen = np.zeros((column.n_known * slots.n_slots, n_labels), np.bool_)
         row_counts = np.zeros(len(row_seen), np.int64)
         count_rows(data.forms[c], slots.offsets, data.offsets, data.labels, n_labels, row_seen, row_counts)
