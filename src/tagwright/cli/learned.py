@@ -107,12 +107,18 @@ def template_sizes(model: SequenceTagger) -> list[TemplateSize]:
 
 
 def _runs(encoder: Encoder) -> Iterator[tuple[str, int, int]]:
-    """The runs of the attribute numbering: template, first attribute, how many."""
-    for source, slots in zip(encoder.sources, encoder.slots, strict=True):
+    """The runs of the attribute numbering, in its order: template, first attribute, how many."""
+    base = 0
+    for text, size in _sizes(encoder):
+        yield text, base, size
+        base += size
+
+
+def _sizes(encoder: Encoder) -> Iterator[tuple[str, int]]:
+    """Templates and how many attributes they have: single terms first, then conjunctions."""
+    for column, slots in zip(encoder.columns, encoder.slots, strict=False):  # the slots of conjunctions come after
         for slot in slots:
-            for term, base in zip(slot.terms, slot.bases, strict=True):
-                if isinstance(source, Combinations):
-                    yield " & ".join([cell.text for cell in source.cells]), base, len(source.table.keys)
-                else:
-                    text = f"{source.terms[term].text}[{slot.offset}]"
-                    yield text, base, len(source.vocabularies[term])
+            for term in slot.terms:
+                yield f"{column.terms[term].text}[{slot.offset}]", len(column.vocabularies[term])
+    for conjunction in encoder.conjunctions:
+        yield " & ".join([cell.text for cell in conjunction.cells]), len(conjunction.table.keys)

@@ -134,7 +134,7 @@ class Encoder:
     def _join(self, forms: Ints, offsets: Longs) -> Dataset:
         n = int(offsets[-1])
         combined = [c.find(self._keys(c.places, forms, offsets)) for c in self.conjunctions]
-        everything = np.concatenate([forms, np.array(combined, np.int32).reshape(-1, n)])
+        everything = np.concatenate([forms, np.array(combined, np.int32).reshape(len(combined), n)])
         nothing = np.empty(0, np.int32)
         return Dataset(offsets, everything, np.zeros(n + 1, np.int64), nothing, np.empty(0), NO_LABELS)
 

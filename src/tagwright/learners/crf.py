@@ -58,8 +58,8 @@ class CRF(SequenceTagger):
     ranges: ClassVar = {
         "loss": one_of(*LOSSES), "c2": NOT_NEGATIVE, "min_count": WHOLE, "min_conjunction": WHOLE,
         "all_possible_states": FLAG, "all_possible_transitions": FLAG, "boundaries": FLAG, "max_iterations": WHOLE,
-        "tolerance": NOT_NEGATIVE, "patience": WHOLE, "well_formed": FLAG, "dtype": one_of("float32", "float64"), "warm_start": FLAG,
-        "random_state": SEED, "n_jobs": JOBS,
+        "tolerance": NOT_NEGATIVE, "patience": WHOLE, "well_formed": FLAG, "dtype": one_of("float32", "float64"),
+        "warm_start": FLAG, "random_state": SEED, "n_jobs": JOBS,
     }  # fmt: skip
 
     def __init__(
