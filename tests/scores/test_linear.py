@@ -90,8 +90,8 @@ def test_pattern_is_what_was_seen_together() -> None:
 @pytest.mark.parametrize("kind", ["words", "columns", "dicts"])
 def test_objective_gradient_equals_numerical_differentiation(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Through tables, emission, loss and adjoint, with several blocks and runs."""
-    monkeypatch.setattr(_objective, "BLOCK_TOKENS", 40)
-    monkeypatch.setattr(_objective, "RUN_TOKENS", 12)
+    monkeypatch.setattr(_objective, "BLOCK_BYTES", 5120)
+    monkeypatch.setattr(_objective, "RUN_BYTES", 1536)
     scores, data = prepare(kind, n=30)
     size = scores.pattern.n_weights + 3 * 3 + 2 * 3
     objective = ChainObjective(scores, data, sequence_log, np.ones(size, np.bool_), Workers(1))
@@ -117,8 +117,8 @@ def replaced(vector: np.ndarray, places: np.ndarray, values: np.ndarray) -> np.n
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_any_number_of_threads_gives_the_same_bits(dtype: type, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_objective, "BLOCK_TOKENS", 60)
-    monkeypatch.setattr(_objective, "RUN_TOKENS", 20)
+    monkeypatch.setattr(_objective, "BLOCK_BYTES", 7680)
+    monkeypatch.setattr(_objective, "RUN_BYTES", 2560)
     results = []
     for n_jobs in (1, 2, 3):
         scores, data = prepare("columns", n=60)

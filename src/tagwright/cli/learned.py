@@ -12,7 +12,6 @@ from typing import NamedTuple
 import numpy as np
 
 from tagwright.arrays import Floats, Longs
-from tagwright.encode.conjunctions import Combinations
 from tagwright.encode.encoder import Encoder
 from tagwright.encode.forms import N_EDGES
 from tagwright.learners import SequenceTagger

@@ -19,8 +19,8 @@ from tagwright.losses.sequence_log import RunLoss
 from tagwright.scores.adjoint import Adjoint
 from tagwright.scores.linear import LinearScores
 
-BLOCK_TOKENS = 1 << 15
-RUN_TOKENS = 1 << 10
+BLOCK_BYTES = 1 << 23  # of emission rows: what fits the last cache
+RUN_BYTES = 1 << 18  # of emission rows: what fits a core's own cache
 
 Loss = Callable[[Floats, Longs, Ints, Chain], RunLoss]
 
@@ -51,8 +51,9 @@ class ChainObjective:
         self.workers = workers
         self.data = data.take(np.argsort(data.lengths, kind="stable"))
         lengths = self.data.lengths
-        self.blocks = cut_evenly(lengths, max(1, round(data.n_tokens / BLOCK_TOKENS)))
-        self.runs = [cut_runs(lengths, *block) for block in self.blocks]
+        row = scores.width * np.dtype(scores.dtype).itemsize
+        self.blocks = cut_evenly(lengths, max(1, round(data.n_tokens * row / BLOCK_BYTES)))
+        self.runs = [cut_runs(lengths, *block, RUN_BYTES // row) for block in self.blocks]
         self.adjoint = Adjoint(scores, self.data, self.blocks)
         self._buffer = np.empty((max(self._size(block) for block in self.blocks), scores.width), scores.dtype)
         self._gold = count_gold(self.data, scores.n_labels)
@@ -101,9 +102,9 @@ class ChainObjective:
         return int(self.data.offsets[block[1]] - self.data.offsets[block[0]])
 
 
-def cut_runs(lengths: Longs, first: int, last: int) -> list[tuple[int, int]]:
-    """The sentences `first` to `last` − 1 in runs of about RUN_TOKENS tokens."""
-    n = max(1, round(int(lengths[first:last].sum()) / RUN_TOKENS))
+def cut_runs(lengths: Longs, first: int, last: int, tokens: int) -> list[tuple[int, int]]:
+    """The sentences `first` to `last` − 1 in runs of about so many tokens."""
+    n = max(1, round(int(lengths[first:last].sum()) / tokens))
     return [(first + a, first + b) for a, b in cut_evenly(lengths[first:last], n)]
 
 

@@ -21,6 +21,9 @@ from tagwright.arrays import Bools, Doubles, Floats, Ints, Longs, Workers, cut_e
 from tagwright.encode.dataset import Dataset
 from tagwright.scores.linear import PIECES, LinearScores, find_row
 
+ENTRIES_A_PIECE = 1 << 14
+"""Less is not worth a thread's while."""
+
 
 @dataclass(frozen=True, slots=True)
 class Lists:
@@ -40,7 +43,8 @@ class Lists:
         sort_by_owner(owner, starts[:-1].copy(), entries)
         keys = np.flatnonzero(counts).astype(np.int64)
         pointers = np.concatenate([starts[:-1][keys], starts[-1:]]).astype(np.int64)
-        return cls(keys, pointers, entries, cut_evenly(counts[keys] + 1, PIECES))
+        pieces = min(PIECES, 1 + len(entries) // ENTRIES_A_PIECE)
+        return cls(keys, pointers, entries, cut_evenly(counts[keys] + 1, pieces))
 
 
 @kernel

@@ -35,7 +35,8 @@ from tagwright.encode.forms import N_EDGES, ColumnForms
 from tagwright.scores.linear import add_table_scores
 
 BACKOFF = 5.0
-"""β: how many tokens the more general distribution counts for. From 3 to 10, dev accuracies move by less than 0.1."""
+"""β: how many tokens the more general distribution counts for. On POS dev sets, 3 to 10 differ by about 0.1; with
+300 sentences of named entities, 3 costs two points of F1."""
 
 PORTION = 1 << 12
 """Words worked out at once."""
