@@ -109,17 +109,19 @@ def test_links_lead_somewhere(page: str) -> None:
         assert target.startswith("https://") or ((ROOT / page).parent / target).exists(), target
 
 
-@pytest.mark.parametrize("name", ["own_templates.py", "grid_search.py", "stream_names.py", "demo.py"])
-def test_examples_run(name: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("name", "wanted"),
+    [
+        ("demo.py", b"\nwhat it learned: "),
+        ("own_templates.py", b"saved as mine.tw"),
+        ("grid_search.py", b"best: {'c2': "),
+        ("stream_names.py", b'["PER", "Maria Lopez"]'),
+    ],
+)
+def test_examples_run(name: str, wanted: bytes, tmp_path: Path) -> None:
     command = [sys.executable, str(ROOT / "examples" / name)]
     text = b"Maria Lopez flew from Lisbon to Oslo .\n"
     found = subprocess.run(command, cwd=tmp_path, input=text, capture_output=True, check=False)
     assert found.returncode == 0, found.stderr.decode()
-    expected = {
-        "own": b"saved as mine.tw",
-        "grid": b"best: ",
-        "stream": b'["PER", "Maria Lopez"]',
-        "demo": b"parts of speech",
-    }
-    assert expected[name.split("_")[0].removesuffix(".py")] in found.stdout
-    assert b"\033" not in found.stdout
+    assert wanted in found.stdout
+    assert b"\033" not in found.stdout  # colours are for terminals

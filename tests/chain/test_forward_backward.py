@@ -129,12 +129,11 @@ def test_kernel_equals_plain_python() -> None:
     def run(function: object) -> list[np.ndarray]:
         rows, P, L = scores.copy(), padded(Y), 4
         edges, log_z, done = np.zeros((P, P)), np.empty(3), np.empty(3, np.bool_)
-        work, alive = np.empty((3, L, P)), np.empty((L + 1, Y + 1), np.int32)
+        work = np.empty((3, 2, L + 4, P))
         none = np.empty(0, np.int32)
         function(  # type: ignore[operator]
-            rows, offsets, chain.matrix, chain.transposed, chain.start, chain.stop, Y, 0.01, work[0], work[1], work[2],
-            np.empty(L), np.empty((2, P)), alive, np.empty(L, np.int32), none, none.view(np.float32),
-            edges, log_z, done,
+            rows, offsets, chain.matrix, chain.transposed, chain.start, chain.stop, Y, work[0], work[1], work[2],
+            np.empty((2, L)), np.empty((4, P)), none, none.view(np.float32), edges, log_z, done,
         )  # fmt: skip
         return [rows, edges, log_z, done]
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from tagwright.cli import main
 
+PIPES = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
 COMMAND = [sys.executable, "-m", "tagwright"]
 
 
@@ -25,9 +26,9 @@ class Result(NamedTuple):
 Run = Callable[..., Result]
 
 
-def start(*argv: object, **options: Any) -> subprocess.Popen[bytes]:
+def start(*argv: object, environment: Mapping[str, str] | None = None, **options: Any) -> subprocess.Popen[bytes]:
     """Start a command as a process of its own."""
-    return subprocess.Popen([*COMMAND, *map(str, argv)], env={**os.environ}, **options)
+    return subprocess.Popen([*COMMAND, *map(str, argv)], env={**os.environ, **(environment or {})}, **options)
 
 
 def train(path: Path, data: Path, *options: str, learner: str = "crf") -> Path:

@@ -8,16 +8,16 @@ import pty
 import select
 import signal
 import subprocess
+import sys
 import termios
 import time
 from pathlib import Path
 
 import pytest
-from cli.commands import Run, start
+from cli.commands import PIPES, Run, start
 
 from tagwright import load
 
-PIPES = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
 PATIENCE = 240  # seconds; a busy machine may have to compile first
 
 
@@ -110,11 +110,21 @@ def test_a_terminal_is_answered_line_by_line(model: Path) -> None:
     os.close(stdin)
 
 
-def test_compilation_is_told_once(model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+def test_scipy_is_left_out(model: Path) -> None:
+    code = (
+        "import sys\nfrom tagwright.cli import main\n"
+        f"assert main(['inspect', {str(model)!r}, '--quiet']) == 0\n"
+        "assert not [name for name in sys.modules if name.startswith('scipy.linalg')]\n"
+        "import scipy.linalg"
+    )
+    pytest.importorskip("scipy")
+    subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
+
+
+def test_compilation_is_told_once(model: Path, tmp_path: Path) -> None:
     told = []
     for _ in range(2):
-        with start("tag", model, **PIPES) as process:
+        with start("tag", model, environment={"NUMBA_CACHE_DIR": str(tmp_path)}, **PIPES) as process:
             _, err = process.communicate(b"The dog barks .\n", PATIENCE)
             assert process.returncode == 0
             told.append(err.decode())

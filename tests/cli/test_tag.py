@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from cli.commands import Run, train
+from cli.commands import PIPES, Run, start, train
 
 import tagwright.cli.tag
 from tagwright import load
@@ -135,10 +135,19 @@ def test_empty_input_gives_empty_output(run: Run, model: Path) -> None:
     assert run("tag", model, stdin="") == (0, "", "")
 
 
-def test_crlf_and_bom(run: Run, model: Path) -> None:
-    out = run("tag", model, stdin=b"\xef\xbb\xbfThe\r\ndog\r\n\r\n")
-    assert out.code == 0
-    assert out.out.replace("\r", "") == "The\tDT\ndog\tNN\n\n"
+def test_crlf_stays_and_a_bom_goes(run: Run, model: Path, tmp_path: Path) -> None:
+    text = b"\xef\xbb\xbfThe\r\ndog\r\n\r\n"
+    assert run("tag", model, "-o", tmp_path / "out", stdin=text).code == 0
+    assert (tmp_path / "out").read_bytes() == b"The\tDT\r\ndog\tNN\r\n\r\n"
+
+
+def test_output_is_utf8_whatever_the_locale(model: Path) -> None:
+    environment = {"PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0", "LC_ALL": "C"}
+    with start("tag", model, environment=environment, **PIPES) as process:
+        out, err = process.communicate("Das Café schläft .\n".encode())
+    assert (process.returncode, err) == (0, b"")
+    assert out.decode().startswith("Das/")
+    assert "Café/" in out.decode()
 
 
 def test_a_model_made_in_python(run: Run, tmp_path: Path, small: Path) -> None:

@@ -10,14 +10,11 @@ chain/recursion.py; this file is the same mathematics with scaled probabilities,
     edges      Σ_t α_{t−1} ⊗ v_t ∘ M,          v_t = x_t ∘ β_t / (c_t g_t)
     log Z      = Σ log c_t + log(α_{T−1} · exp(stop)) + all the maxima taken out
 
-Only labels that matter are walked. A label with α_t[i] ≤ ε (of a total of 1) is not carried on to t + 1, nor one with
-u_t[j] ≤ ε back to t − 1. With trained weights, or with few allowed labels, most of the work falls away. What is lost is
-known afterwards: the marginals γ of the labels that were left out. When they add up to more than LOST in a sentence,
-it is walked again with ε = 0. In float64 ε is always 0.
-
 Underflow is never hidden. Every factor is at most 1, so what a step flushes to zero is below the smallest float; that
 is harmless unless the step's own sum (c_t, g_t or Σ u_t) is that small too. A sentence where one falls under FLOOR is
 given up here, `done` says so, and the caller repeats it with chain/log_space.py.
+
+Two sentences of like length walk in lock step: each row of M that is loaded serves both.
 """
 
 from __future__ import annotations
@@ -32,8 +29,6 @@ from tagwright.arrays import Bools, Doubles, Floats, Ints, Longs, padded
 from tagwright.chain.log_space import log_forward_backward
 
 FLOOR = 1e-18
-EPSILON = 1e-10
-LOST = 1e-6
 _F = np.float32
 _LOG2E, _LN2_HIGH, _LN2_LOW, _LOWEST = _F(1.44269504), _F(0.693359375), _F(-2.12194440e-4), _F(-87.0)
 _HALF, _ONE, _ZERO = _F(0.5), _F(1.0), _F(0.0)
@@ -101,47 +96,48 @@ def exp_row(scores: Floats, peak: float, out: Floats, bits: Ints, powers: Floats
 
 
 @kernel
-def list_alive(row: Floats, Y: int, epsilon: float, alive: Ints) -> int:
-    """The labels with row[y] > ε, into `alive`; returns how many."""
-    n = 0
-    for y in range(Y):
-        alive[n] = y
-        n += row[y] > epsilon
-    return n
-
-
-@kernel
-def times_matrix(a: Floats, alive: Ints, n: int, M: Floats, out: Floats) -> None:
-    """out = Σ_{i alive} a_i M_i, four rows of M at a time."""
+def times_matrix(a: Floats, M: Floats, out: Floats, Y: int) -> None:
+    """out = a M, four rows of M at a time (rows from Y on are zero)."""
     for j in range(out.shape[0]):
         out[j] = 0
-    fours = n // 4 * 4
-    for k in range(0, fours, 4):
-        i0, i1, i2, i3 = alive[k], alive[k + 1], alive[k + 2], alive[k + 3]
-        r0, r1, r2, r3 = M[i0], M[i1], M[i2], M[i3]
-        a0, a1, a2, a3 = a[i0], a[i1], a[i2], a[i3]
+    for i in range(0, Y, 4):
+        r0, r1, r2, r3 = M[i], M[i + 1], M[i + 2], M[i + 3]
+        a0, a1, a2, a3 = a[i], a[i + 1], a[i + 2], a[i + 3]
         for j in range(out.shape[0]):
             out[j] += a0 * r0[j] + a1 * r1[j] + a2 * r2[j] + a3 * r3[j]
-    for k in range(fours, n):
-        r0, a0 = M[alive[k]], a[alive[k]]
-        for j in range(out.shape[0]):
-            out[j] += a0 * r0[j]
 
 
 @kernel
-def add_outer_product(a: Floats, alive: Ints, n: int, v: Floats, out: Floats) -> None:
-    """out_i += a_i v for the labels i alive, two at a time."""
-    twos = n // 2 * 2
-    for k in range(0, twos, 2):
-        a0, a1 = a[alive[k]], a[alive[k + 1]]
-        out0, out1 = out[alive[k]], out[alive[k + 1]]
-        for j in range(v.shape[0]):
-            out0[j] += a0 * v[j]
-            out1[j] += a1 * v[j]
-    if twos < n:
-        a0, out0 = a[alive[twos]], out[alive[twos]]
-        for j in range(v.shape[0]):
-            out0[j] += a0 * v[j]
+def two_times_matrix(a: Floats, b: Floats, M: Floats, out_a: Floats, out_b: Floats, Y: int) -> None:
+    """out_a = a M and out_b = b M, sharing the rows of M."""
+    P = M.shape[1]
+    for j in range(P):
+        out_a[j] = 0
+        out_b[j] = 0
+    for i in range(0, Y, 4):
+        r0, r1, r2, r3 = M[i], M[i + 1], M[i + 2], M[i + 3]
+        a0, a1, a2, a3 = a[i], a[i + 1], a[i + 2], a[i + 3]
+        b0, b1, b2, b3 = b[i], b[i + 1], b[i + 2], b[i + 3]
+        for j in range(P):
+            e0, e1, e2, e3 = r0[j], r1[j], r2[j], r3[j]
+            out_a[j] += a0 * e0 + a1 * e1 + a2 * e2 + a3 * e3
+            out_b[j] += b0 * e0 + b1 * e1 + b2 * e2 + b3 * e3
+
+
+@kernel
+def add_outer_products(alpha: Floats, v: Floats, T: int, Y: int, out: Floats) -> None:
+    """out += Σ_{t=1}^{T−1} α_{t−1} ⊗ v_t. Rows T−1.. of alpha and T.. of v up to the next four must be zero."""
+    P = out.shape[1]
+    for t in range(0, T - 1, 4):
+        v0, v1, v2, v3 = v[t + 1], v[t + 2], v[t + 3], v[t + 4]
+        for i in range(0, Y, 2):
+            a0, a1, a2, a3 = alpha[t, i], alpha[t + 1, i], alpha[t + 2, i], alpha[t + 3, i]
+            b0, b1, b2, b3 = alpha[t, i + 1], alpha[t + 1, i + 1], alpha[t + 2, i + 1], alpha[t + 3, i + 1]
+            out_a, out_b = out[i], out[i + 1]
+            for j in range(P):
+                e0, e1, e2, e3 = v0[j], v1[j], v2[j], v3[j]
+                out_a[j] += a0 * e0 + a1 * e1 + a2 * e2 + a3 * e3
+                out_b[j] += b0 * e0 + b1 * e1 + b2 * e2 + b3 * e3
 
 
 @kernel
@@ -175,92 +171,109 @@ def scale(row: Floats, factor: Floats) -> float:
 
 
 @kernel
-def look_back(
-    alpha: Floats, x: Floats, beta: Floats, c: float, epsilon: float, gamma: Floats, u: Floats
-) -> tuple[bool, float]:
-    """From β_t: γ_t and u_t; x_t becomes v_t. Returns whether the sums can be trusted (else all three are zero), and
-    the marginals of the labels that are left out here."""
+def look_back(alpha: Floats, x: Floats, beta: Floats, c: float, gamma: Floats, u: Floats) -> bool:
+    """From β_t: γ_t and u_t; x_t becomes v_t. False when a sum is too small to trust (then all three are zero)."""
+    P = x.shape[0]
     g = x[0] * 0
     total = x[0] * 0
-    for j in range(x.shape[0]):
+    for j in range(P):
         g += alpha[j] * beta[j]
         total += x[j] * beta[j]
     safe = g > FLOOR and total > FLOOR and c > FLOOR
     node = 1 / g if safe else g * 0
     step = 1 / total if safe else g * 0
     edge = node / x.dtype.type(c) if safe else g * 0
-    lost = g * 0
-    for j in range(x.shape[0]):
+    for j in range(P):
         weight = x[j] * beta[j]
         gamma[j] = alpha[j] * beta[j] * node
         u[j] = weight * step
         x[j] = weight * edge
-        lost += gamma[j] if alpha[j] <= epsilon or u[j] <= epsilon else g * 0
-    return safe, float(lost)
+    return safe
 
 
 @kernel
-def walk(
-    emission: Floats, M: Floats, MT: Floats, start: Floats, stop: Floats, Y: int, epsilon: float,
-    x: Floats, alpha: Floats, gamma: Floats, c: Doubles, beta: Floats, alive: Ints, counts: Ints, bits: Ints,
-    powers: Floats,
-) -> tuple[bool, float, float]:  # fmt: skip
-    """Both passes over one sentence: α, γ, and v in x. Returns if sums can be trusted, what was lost, log Z."""
-    T = emission.shape[0]
-    log_z = exponentiate(emission, Y, x, bits, powers)
-    for t in range(T):
+def walk_forward(
+    x: Floats, lengths: Longs, M: Floats, start: Floats, Y: int, alpha: Floats, c: Doubles, safe: Bools
+) -> None:
+    """α and c of two sentences, in lock step while both last (the first is not the shorter)."""
+    for t in range(lengths[0]):
+        both = t < lengths[1]
         if t == 0:
-            alpha[0] = start
+            alpha[0, 0] = start
+            alpha[1, 0] = start
+        elif both:
+            two_times_matrix(alpha[0, t - 1], alpha[1, t - 1], M, alpha[0, t], alpha[1, t], Y)
         else:
-            times_matrix(alpha[t - 1], alive[t - 1], counts[t - 1], M, alpha[t])
-        c[t] = scale(alpha[t], x[t])
-        if not c[t] > FLOOR:
-            return False, 0.0, 0.0
-        counts[t] = list_alive(alpha[t], Y, epsilon, alive[t])
-    log_z += log_of_sums(alpha[T - 1], stop, c[:T])
-    beta[0] = stop
-    lost = 0.0
-    for t in range(T - 1, -1, -1):
-        safe, more = look_back(alpha[t], x[t], beta[0], c[t], epsilon, gamma[t], beta[1])
-        if not safe:
-            return False, 0.0, 0.0
-        lost += more
-        if t > 0:
-            n = list_alive(beta[1], Y, epsilon, alive[T])
-            times_matrix(beta[1], alive[T], n, MT, beta[0])
-    return True, lost, log_z
+            times_matrix(alpha[0, t - 1], M, alpha[0, t], Y)
+        for k in range(2 if both else 1):
+            c[k, t] = scale(alpha[k, t], x[k, t])
+            safe[k] &= c[k, t] > FLOOR
+
+
+@kernel
+def walk_backward(
+    x: Floats, lengths: Longs, MT: Floats, stop: Floats, Y: int, alpha: Floats, c: Doubles, beta: Floats,
+    gamma: Floats, safe: Bools,
+) -> None:  # fmt: skip
+    """γ and v (in place of x) of two sentences, in lock step while both last.
+
+    beta [4, P]: β and u of the first, then of the second.
+    """
+    for t in range(lengths[0] - 1, -1, -1):
+        both = t < lengths[1]
+        for k in range(2 if both else 1):
+            if t == lengths[k] - 1:
+                beta[2 * k] = stop
+            safe[k] &= look_back(alpha[k, t], x[k, t], beta[2 * k], c[k, t], gamma[k, t], beta[2 * k + 1])
+        if t > 0 and both:
+            two_times_matrix(beta[1], beta[3], MT, beta[0], beta[2], Y)
+        elif t > 0:
+            times_matrix(beta[1], MT, beta[0], Y)
 
 
 @kernel
 def forward_backward(
-    emission: Floats, offsets: Longs, M: Floats, MT: Floats, start: Floats, stop: Floats, Y: int, epsilon: float,
-    x: Floats, alpha: Floats, gamma: Floats, c: Doubles, beta: Floats, alive: Ints, counts: Ints, bits: Ints,
-    powers: Floats, edges: Floats, log_z: Doubles, done: Bools,
+    emission: Floats, offsets: Longs, M: Floats, MT: Floats, start: Floats, stop: Floats, Y: int,
+    x: Floats, alpha: Floats, gamma: Floats, c: Doubles, beta: Floats, bits: Ints, powers: Floats,
+    edges: Floats, log_z: Doubles, done: Bools,
 ) -> None:  # fmt: skip
-    """All sentences of a run.
+    """All sentences of a run, two at a time.
 
-    Given: emission [n, P] scores; offsets [N + 1]; a Chain's arrays; ε.
-    Work space: x, alpha, gamma [L, P], c, counts [L] with L the longest length; beta [2, P]; alive [L + 1, Y + 1];
-    bits, powers [P].
+    Given: emission [n, P] scores; offsets [N + 1]; a Chain's arrays.
+    Work space: x, alpha, gamma [2, L + 4, P] and c [2, L] with L the longest length; beta [4, P]; bits, powers [P].
     Returned: emission is overwritten by γ; edges [P, P] += Σ α ⊗ v (multiply by M for the expected counts);
     log_z [N] without the Chain's shifts; done [N], false where scaled numbers would not do: such a sentence keeps its
     emission and adds nothing to edges.
     """
-    for i in range(offsets.shape[0] - 1):
-        rows = emission[offsets[i] : offsets[i + 1]]
-        limit = epsilon
-        for _ in range(2):
-            done[i], lost, log_z[i] = walk(
-                rows, M, MT, start, stop, Y, limit, x, alpha, gamma, c, beta, alive, counts, bits, powers
-            )
-            if lost <= LOST:
-                break
-            limit = 0.0
-        if done[i]:
-            for t in range(rows.shape[0]):
-                rows[t] = gamma[t]
-                if t > 0:
-                    add_outer_product(alpha[t - 1], alive[t - 1], counts[t - 1], x[t], edges)
+    N = offsets.shape[0] - 1
+    lengths = np.zeros(2, np.int64)
+    rows = np.zeros(2, np.int64)
+    safe = np.ones(2, np.bool_)
+    for i in range(0, N, 2):
+        pair = min(2, N - i)
+        lengths[1] = 0
+        safe[:] = True
+        for k in range(pair):
+            rows[k] = offsets[i + k]
+            lengths[k] = offsets[i + k + 1] - offsets[i + k]
+        first = 0 if lengths[0] >= lengths[1] else 1
+        if first == 1:
+            lengths[0], lengths[1] = lengths[1], lengths[0]
+            rows[0], rows[1] = rows[1], rows[0]
+        for k in range(pair):
+            T = lengths[k]
+            log_z[i + (k ^ first)] = exponentiate(emission[rows[k] : rows[k] + T], Y, x[k], bits, powers)
+            x[k, T : T + 4] = 0
+            alpha[k, T : T + 4] = 0
+        walk_forward(x, lengths, M, start, Y, alpha, c, safe)
+        walk_backward(x, lengths, MT, stop, Y, alpha, c, beta, gamma, safe)
+        for k in range(pair):
+            T = lengths[k]
+            done[i + (k ^ first)] = safe[k]
+            if safe[k]:
+                log_z[i + (k ^ first)] += log_of_sums(alpha[k, T - 1], stop, c[k, :T])
+                add_outer_products(alpha[k], x[k], T, Y, edges)
+                emission[rows[k] : rows[k] + T] = gamma[k, :T]
 
 
 @kernel
@@ -269,7 +282,7 @@ def log_of_sums(last: Floats, stop: Floats, c: Doubles) -> float:
     total = 0.0
     for j in range(last.shape[0]):
         total += last[j] * stop[j]
-    total = np.log(total) if total > 0 else -np.inf
+    total = np.log(total)
     for t in range(c.shape[0]):
         total += np.log(c[t])
     return float(total)
@@ -290,18 +303,18 @@ def expect(emission: Floats, offsets: Longs, chain: Chain) -> Expectations:
     is possible (such a sentence's marginals mean nothing).
     """
     N, P, L = len(offsets) - 1, emission.shape[1], int(np.diff(offsets).max())
-    Y, single = chain.n_labels, emission.dtype == np.float32
-    work = np.empty((3, L, P), emission.dtype)
-    bits = np.empty(P if single else 0, np.int32)
+    work = np.empty((3, 2, L + 4, P), emission.dtype)
+    bits = np.empty(P if emission.dtype == np.float32 else 0, np.int32)
     edges = np.zeros((P, P), emission.dtype)
     log_z = np.empty(N)
     done = np.empty(N, np.bool_)
     forward_backward(
-        emission, offsets, chain.matrix, chain.transposed, chain.start, chain.stop, Y, EPSILON if single else 0.0,
-        work[0], work[1], work[2], np.empty(L), np.empty((2, P), emission.dtype),
-        np.empty((L + 1, Y + 1), np.int32), np.empty(L, np.int32), bits, bits.view(np.float32), edges, log_z, done,
+        emission, offsets, chain.matrix, chain.transposed, chain.start, chain.stop, chain.n_labels,
+        work[0], work[1], work[2], np.empty((2, L)), np.empty((4, P), emission.dtype), bits, bits.view(np.float32),
+        edges, log_z, done,
     )  # fmt: skip
     log_z += chain.shift * (np.diff(offsets) - 1) + chain.edge_shift
+    Y = chain.n_labels
     transitions = (edges[:Y, :Y] * chain.matrix[:Y, :Y]).astype(np.float64)
     for i in np.flatnonzero(~done):
         rows = slice(offsets[i], offsets[i + 1])

@@ -56,6 +56,9 @@ def _run(arguments: argparse.Namespace) -> None:
         from tagwright.cli.evaluate import run
     else:
         from tagwright.cli.inspect import run
+    from tagwright.compat import leave_out_scipy
+
+    leave_out_scipy()
     run(arguments)
 
 
