@@ -43,13 +43,22 @@ def gold_scores(
         out[i] = total
 
 
+@kernel
+def subtract_gold(marginals: Floats, offsets: Longs, labels: Ints, start: Doubles, stop: Doubles) -> None:
+    """Expected first and last labels into start, stop [Y]; then marginals −= gold labels."""
+    for i in range(offsets.shape[0] - 1):
+        first, last = offsets[i], offsets[i + 1] - 1
+        for y in range(start.shape[0]):
+            start[y] += marginals[first, y]
+            stop[y] += marginals[last, y]
+        for p in range(first, last + 1):
+            marginals[p, labels[p]] -= 1
+
+
 def sequence_log(emission: Floats, offsets: Longs, labels: Ints, chain: Chain) -> RunLoss:
     """Value and gradient for one run: emission [n, P], offsets [N + 1] from 0, gold labels [n]."""
-    Y = chain.n_labels
-    gold = np.empty(len(offsets) - 1)
+    gold, start, stop = np.empty(len(offsets) - 1), np.zeros(chain.n_labels), np.zeros(chain.n_labels)
     gold_scores(emission, offsets, labels, *chain.scores, gold)
     found = expect(emission, offsets, chain)
-    start = emission[offsets[:-1], :Y].sum(axis=0, dtype=np.float64)
-    stop = emission[offsets[1:] - 1, :Y].sum(axis=0, dtype=np.float64)
-    emission[np.arange(len(labels)), labels] -= 1
+    subtract_gold(emission, offsets, labels, start, stop)
     return RunLoss(found.log_z - gold, found.transitions, start, stop)
