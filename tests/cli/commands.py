@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -26,9 +27,17 @@ class Result(NamedTuple):
 Run = Callable[..., Result]
 
 
-def start(*argv: object, environment: Mapping[str, str] | None = None, **options: Any) -> subprocess.Popen[bytes]:
-    """Start a command as a process of its own."""
-    return subprocess.Popen([*COMMAND, *map(str, argv)], env={**os.environ, **(environment or {})}, **options)
+@contextmanager
+def start(
+    *argv: object, environment: Mapping[str, str] | None = None, **options: Any
+) -> Iterator[subprocess.Popen[bytes]]:
+    """A command as a process of its own; it does not outlive the test."""
+    variables = {**os.environ, "PYTHONUNBUFFERED": "", **(environment or {})}
+    with subprocess.Popen([*COMMAND, *map(str, argv)], env=variables, **options) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
 
 
 def train(path: Path, data: Path, *options: str, learner: str = "crf") -> Path:

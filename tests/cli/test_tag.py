@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -109,7 +110,16 @@ def test_memory_holds_one_batch(run: Run, model: Path, monkeypatch: pytest.Monke
 def test_output_file(run: Run, model: Path, tmp_path: Path) -> None:
     assert run("tag", model, "-o", tmp_path / "out.txt", stdin=PLAIN) == (0, "", "")
     assert (tmp_path / "out.txt").read_text() == run("tag", model, stdin=PLAIN).out
-    assert run("tag", model, "--output", "/dev/null", stdin=PLAIN).code == 0
+
+
+def test_a_pipe_is_written_as_it_is(run: Run, model: Path, tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    assert run("tag", model, "--output", pipe, stdin=PLAIN).code == 0
+    assert pipe.is_fifo()
+    assert os.read(reader, 1000).startswith(b"The/")
+    os.close(reader)
 
 
 def test_a_file_can_be_tagged_onto_itself(run: Run, model: Path, tmp_path: Path) -> None:

@@ -138,6 +138,7 @@ def test_settings_are_read_as_the_learner_takes_them() -> None:
         ("3", "int | None", 3),
         ("3", "float", 3.0),
         ("1e-3", "int | float", 0.001),
+        ("3", "int | float", 3),
         ("no", "bool", False),
         ("TRUE", "bool", True),
         ("3", "str", "3"),
@@ -200,6 +201,11 @@ def test_training_does_not_start(
     assert message in err
     assert err.count("\n") == 1
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_pipe_is_no_place_for_a_model(run: Run, small: Path, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    assert "pipe: found a device or a pipe, expected a file" in run("train", small, "--out", tmp_path / "pipe").err
 
 
 def test_a_place_without_permission(run: Run, small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

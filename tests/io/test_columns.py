@@ -89,6 +89,7 @@ def test_tagging_needs_the_inputs_and_ignores_the_rest() -> None:
     place, message = refusal("a P\nb\n", label=None, n_inputs=2)
     assert place == "<stream>:2"
     assert "found 1 column in 'b', expected at least 2" in message
+    assert refusal("a P\n\nb\n", label=None, n_inputs=2)[0] == "<stream>:3"  # a whole sentence without
 
 
 @pytest.mark.parametrize(

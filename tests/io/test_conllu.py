@@ -91,7 +91,7 @@ def test_only_the_tagged_column_changes() -> None:
         "\ufeff" + EXAMPLE,
         EXAMPLE.replace("\n", "\r\n"),
         "\n\n" + EXAMPLE.replace("\n\n", "\n \t\n\n\n").removesuffix("\n\n"),
-        "# licence\n\n# more\n\n" + EXAMPLE,
+        "#licence\n\n# more\n\n" + EXAMPLE,
         "#\n" + EXAMPLE.replace("2.1\t", "# between\n2.1\t"),
     ],
 )

@@ -44,6 +44,10 @@ def test_escapes(field: str, name: str, weight: float) -> None:
     assert read_attribute(field) == (name, weight)
 
 
+def test_what_is_escaped_when_written() -> None:
+    assert write_items([{"a\\:b": 1.0, "c": 0.5}], [":"]) == ["\\:\ta\\\\\\:b\tc:0.5", ""]
+
+
 def test_label_escapes() -> None:
     (sentence,) = read("\\:\tw=\\:\n``\tw=``\n")
     assert sentence.labels == [":", "``"]

@@ -20,6 +20,8 @@ def check_target(path: str) -> None:
         raise DataError("found a folder, expected a file to write; name a file in it", place=path or "''")
     if not os.path.isdir(folder):
         raise DataError(f"the folder {folder!r} does not exist; make it first (mkdir -p)", place=path)
+    if os.path.exists(path) and not os.path.isfile(path):
+        raise DataError("found a device or a pipe, expected a file to write; name a file", place=path)
     target = path if os.path.exists(path) else folder
     if not os.access(folder, os.W_OK | os.X_OK) or not os.access(target, os.W_OK):
         raise DataError("no permission to write here; choose another place", place=path)
@@ -31,11 +33,11 @@ def open_output(path: str | None) -> Iterator[Output]:
     if path is None:
         yield Output(getattr(sys.stdout, "buffer", None))
         return
-    check_target(path)
-    if os.path.exists(path) and not os.path.isfile(path):
+    if os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path):
         with open(path, "wb") as file:
             yield Output(file)
         return
+    check_target(path)
     target = os.path.realpath(path)
     temporary = os.path.join(os.path.dirname(target), f".tagwright-{secrets.token_hex(8)}.tmp")
     try:

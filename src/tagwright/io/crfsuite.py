@@ -117,7 +117,7 @@ def write_items(items: Sequence[Mapping[str, float]], labels: Sequence[str]) -> 
 
 
 def _escape(name: str) -> str:
-    if not name or any(c in name for c in "\t\n\r\0") or not name.strip(" "):
+    if not name.strip(" ") or any(c in name for c in "\t\n\r\0"):
         raise DataError(
             f"the name {name[:60]!r} is empty or holds a tab or a line end; CRFsuite's format cannot hold it"
         )

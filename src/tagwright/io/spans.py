@@ -121,7 +121,7 @@ def detect_scheme(labels: AbstractSet[str] | Iterable[Sequence[str]]) -> Scheme 
     known = set(chain.from_iterable(sequences))
     prefixes = {(split_label(label) or ("?", ""))[0] for label in known}
     prefixes |= {"E" for label in known if label[:1] == "M"}
-    if "?" in prefixes or prefixes <= {"O"}:
+    if prefixes <= {"O"}:
         return None
     if prefixes <= set("BIOES") and prefixes & set("ES"):
         return "iobes"
