@@ -168,9 +168,9 @@ def test_a_model_made_in_python(run: Run, tmp_path: Path, small: Path) -> None:
     X, y = [s.items for s in sentences], [s.labels or [] for s in sentences]
     CRF("s2", tolerance=0.1).fit(X, y).save(tmp_path / "m.tw")
     assert run("tag", tmp_path / "m.tw", stdin="The dog\n").out == "The/DT dog/NN\n"
-    two = tmp_path / "two.conll"
-    two.write_text("The\tDT\ndog\tNN\n")
-    assert "accuracy          100.00" in run("evaluate", tmp_path / "m.tw", two).out
+    gold = tmp_path / "gold.conll"
+    gold.write_text("The\tdet\tDT\ndog\tnoun\tNN\n")  # words are taken from the first column, labels from the last
+    assert "accuracy          100.00" in run("evaluate", tmp_path / "m.tw", gold).out
     assert "trained on" not in run("inspect", tmp_path / "m.tw").out
 
 

@@ -71,7 +71,8 @@ def test_equals_the_plain_perceptron(kind: object, boundaries: bool) -> None:
     X, y = kind(14, 3)  # type: ignore[operator]
     X, y = [s[:4] for s in X], [s[:4] for s in y]
     features = "auto" if kind is toy_dicts else "word suffix(1) @ -1..0\nsuffix(1)[-1] & suffix(1)[0]"
-    model = StructuredPerceptron(features, epochs=3, random_state=5, boundaries=boundaries).fit(X, y)
+    settings = {"all_possible_states": False, "min_conjunction": 1, "boundaries": boundaries}
+    model = StructuredPerceptron(features, epochs=3, random_state=5, **settings).fit(X, y)
     expected = plain_perceptron(features_of(model, X), y, model.labels_, 5, model.n_iter_, boundaries=boundaries)
     names, pattern = model.encoder_.attribute_names(), model.decoder_.scores.pattern
     attribute = np.repeat(np.arange(len(names)), np.diff(pattern.pointers))

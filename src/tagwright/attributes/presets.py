@@ -59,11 +59,12 @@ PRESETS: dict[str, Preset] = {
     "pos": Preset(
         "part of speech: words within 2, affixes and shapes within 1, word pairs",
         """
-        word lower prefix(1..4) suffix(1..4) shape @ 0
+        word lower prefix(1..4) suffix(1..4) lsuffix(2..5) shape longshape @ 0
         capitalised all_capitals mixed_case has_digit has_hyphen has_dot capital_dot punctuation @ 0
         word lower suffix(1..3) shape @ -1, 1
         word @ -2, 2
         word[-1] & word[0] @ 0..1
+        capitalised[0] & edge[-1]
         """,
         "word:C @ -1..1",
     ),
