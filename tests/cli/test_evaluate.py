@@ -82,17 +82,23 @@ def test_report_for_a_person(run: Run, model: Path, small: Path) -> None:
 
 def test_unknown_labels_are_errors_and_are_told(run: Run, model: Path, tmp_path: Path) -> None:
     path = tmp_path / "odd.conll"
-    path.write_text("The\tODD\ndog\tNN\n\nThe\tODD\n\nThe\tEVEN\n")
+    path.write_text("The\tODD\ndog\tNN\n\nThe\tDT\ndog\tNN\n\nThe\tEVEN\n")
     code, out, err = run("evaluate", model, path, "--json")
     found = json.loads(out)
     assert code == 0
-    assert found["accuracy"] == 25
-    assert found["labels"]["ODD"]["support"] == 2
+    assert found["accuracy"] == 60
+    assert found["labels"]["ODD"]["support"] == 1
     assert err == (
-        "tagwright: note: odd.conll: 3 of 4 tokens have labels that the model does not know (ODD, EVEN); "
-        "they count as errors. Is this the right column?\n"
+        "tagwright: note: odd.conll: 2 of 5 tokens have labels that the model does not know (ODD, EVEN); "
+        "they count as errors\n"
     )
     assert run("evaluate", model, path, "--json", "--quiet").err == ""
+
+
+def test_another_column(run: Run, model: Path, small: Path) -> None:
+    code, out, err = run("evaluate", model, small, "--column", "CHUNK", "--json")
+    assert (code, json.loads(out)["accuracy"]) == (0, 0)
+    assert "Is this the right column?" in err
 
 
 def test_the_sample_by_name(run: Run, model: Path) -> None:

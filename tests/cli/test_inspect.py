@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from cli.commands import Run
 
-from tagwright import HMM, load
+from tagwright import CRF, HMM, load
 from tagwright.cli.learned import START, STOP, list_weights, template_sizes, top_weights, transitions
 from tagwright.scores.linear import LinearScores
 
@@ -59,7 +59,9 @@ def test_template_sizes_add_up(model: Path) -> None:
     assert sum(size.weights for size in sizes) == len(weights.values)
     words = next(size for size in sizes if size.template == "word[0]")
     assert words.attributes == len(loaded.encoder_.columns[0].values) + 2  # the edges
-    assert sizes[-1].template == "word[0] & word[1]"
+    features = loaded.encoder_.features
+    assert features is not None
+    assert sizes[-1].template == " & ".join([cell.text for cell in features.conjunctions[-1]])
 
 
 def test_word_tables(run: Run, small: Path, tmp_path: Path) -> None:
@@ -101,7 +103,7 @@ def test_json(run: Run, model: Path) -> None:
     assert all("NN" in (previous, current) for previous, current, _ in found["transitions"])
     assert found["model_bytes"] == model.stat().st_size
     assert found["layout"]["label"] == 1
-    assert found["params"]["c2"] == 1.0
+    assert found["params"]["c2"] == CRF().c2
     assert found["changed"] == {"max_iterations": 12, "random_state": 0}
     assert found["features"]["name"] == "pos"
 

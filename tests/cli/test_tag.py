@@ -9,7 +9,8 @@ import pytest
 from cli.commands import PIPES, Run, start, train
 
 import tagwright.cli.tag
-from tagwright import load
+from tagwright import CRF, load
+from tagwright.io import read_sentences
 
 PLAIN = "The dog barks .\n\nShe sleeps .\n"
 
@@ -161,9 +162,6 @@ def test_output_is_utf8_whatever_the_locale(model: Path) -> None:
 
 
 def test_a_model_made_in_python(run: Run, tmp_path: Path, small: Path) -> None:
-    from tagwright import CRF
-    from tagwright.io import read_sentences
-
     sentences = list(read_sentences(small, label="POS"))
     X, y = [s.items for s in sentences], [s.labels or [] for s in sentences]
     CRF("s2", tolerance=0.1).fit(X, y).save(tmp_path / "m.tw")
@@ -172,6 +170,15 @@ def test_a_model_made_in_python(run: Run, tmp_path: Path, small: Path) -> None:
     gold.write_text("The\tdet\tDT\ndog\tnoun\tNN\n")  # words are taken from the first column, labels from the last
     assert "accuracy          100.00" in run("evaluate", tmp_path / "m.tw", gold).out
     assert "trained on" not in run("inspect", tmp_path / "m.tw").out
+
+
+def test_a_model_of_attributes_made_in_python(run: Run, tmp_path: Path) -> None:
+    X = [[{"x": 1.0}, {"z": 1.0}], [{"z": 1.0}, {"x": 1.0}]] * 5
+    CRF().fit(X, [["A", "B"], ["B", "A"]] * 5).save(tmp_path / "m.tw")
+    assert run("tag", tmp_path / "m.tw", stdin="\tz\n\tx\n\n").out == "B\nA\n\n"
+    gold = tmp_path / "gold"
+    gold.write_text("B\tz\nA\tx\n\n")
+    assert "accuracy          100.00" in run("evaluate", tmp_path / "m.tw", gold).out
 
 
 def test_ready_made_attributes(run: Run, tmp_path: Path) -> None:

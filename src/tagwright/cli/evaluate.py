@@ -43,10 +43,11 @@ def tell_unknown_labels(model: SequenceTagger, corpus: Corpus) -> None:
     for label in model.labels_:
         del unknown[label]
     if unknown:
+        mostly = 2 * unknown.total() > corpus.n_tokens
         shown = ", ".join([label for label, _ in unknown.most_common(5)]) + (", ..." if len(unknown) > 5 else "")
         note(
             f"{corpus.name}: {unknown.total():,} of {corpus.n_tokens:,} tokens have labels that the model does not "
-            f"know ({shown}); they count as errors. Is this the right column?"
+            f"know ({shown}); they count as errors" + (". Is this the right column?" if mostly else "")
         )
 
 
