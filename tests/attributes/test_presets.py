@@ -59,7 +59,7 @@ def test_ratnaparkhi() -> None:
     }
 
 
-def test_chunk_is_the_crfsuite_tutorial() -> None:
+def test_chunk_is_the_crfsuite_tutorial_and_more() -> None:
     items = [(word, word.upper()) for word in "abcde"]
     found = resolve("chunk", 2).explain(items, 2)
     tutorial = {
@@ -72,7 +72,9 @@ def test_chunk_is_the_crfsuite_tutorial() -> None:
         "word:1[0]&word:1[1]&word:1[2]=C&D&E",
     }
     assert tutorial <= set(found)
-    assert set(found) - tutorial == {"suffix1[0]=c", "shape[0]=x"}
+    more = {"prefix1[0]=c", "suffix1[0]=c", "shape[0]=x"}
+    more |= {"word[0]&word:1[0]=c&C", "word[-1]&word:1[0]=b&C", "word:1[0]&word[1]=C&d"}
+    assert set(found) - tutorial == more
 
 
 def test_ner_uses_other_columns() -> None:

@@ -29,7 +29,9 @@ def features_of(model: StructuredPerceptron, X: list) -> list[list[dict[str, flo
     return [rows[b:e] for b, e in zip(text.offsets[:-1], text.offsets[1:], strict=True)]
 
 
-def plain_perceptron(rows: list, y: list, labels: list[str], seed: int, epochs: int, *, boundaries: bool) -> dict:
+def plain_perceptron(
+    rows: list, y: list, labels: list[str], seed: int, epochs: int, *, boundaries: bool, margin: float
+) -> dict:
     """Collins 2002 with enumeration for the argmax, every vector written out; pairs seen in training alone."""
     seen = {(a, lab) for s, labs in zip(rows, y, strict=True) for row, lab in zip(s, labs, strict=True) for a in row}
     w: dict = defaultdict(float)
@@ -53,7 +55,12 @@ def plain_perceptron(rows: list, y: list, labels: list[str], seed: int, epochs: 
     for _ in range(epochs):
         for i in rng.permutation(len(rows)):
             paths = [p[::-1] for p in product(labels, repeat=len(rows[i]))]  # ties: smallest labels from the end
-            best = max(paths, key=lambda p: round(sum(w[k] * x for k, x in vector(rows[i], p).items()), 6))
+            scores = [
+                sum(w[k] * x for k, x in vector(rows[i], p).items())
+                + margin * sum(a != b for a, b in zip(p, y[i], strict=True))
+                for p in paths
+            ]
+            best = paths[int(np.argmax(np.round(scores, 6)))]
             if best != tuple(y[i]):
                 for k, x in vector(rows[i], tuple(y[i])).items():
                     w[k] += x
@@ -65,15 +72,16 @@ def plain_perceptron(rows: list, y: list, labels: list[str], seed: int, epochs: 
     return {k: x / steps for k, x in total.items() if abs(x) > 1e-9}
 
 
-@pytest.mark.parametrize("boundaries", [True, False])
+@pytest.mark.parametrize(("boundaries", "margin"), [(True, 0.0), (False, 0.0), (True, 2.5)])
 @pytest.mark.parametrize("kind", [toy_words, toy_columns, toy_dicts])
-def test_equals_the_plain_perceptron(kind: object, boundaries: bool) -> None:
+def test_equals_the_plain_perceptron(kind: object, boundaries: bool, margin: float) -> None:
     X, y = kind(14, 3)  # type: ignore[operator]
     X, y = [s[:4] for s in X], [s[:4] for s in y]
     features = "auto" if kind is toy_dicts else "word suffix(1) @ -1..0\nsuffix(1)[-1] & suffix(1)[0]"
-    settings = {"all_possible_states": False, "min_conjunction": 1, "boundaries": boundaries}
+    settings = {"all_possible_states": False, "min_conjunction": 1, "boundaries": boundaries, "margin": margin}
     model = StructuredPerceptron(features, epochs=3, random_state=5, **settings).fit(X, y)
-    expected = plain_perceptron(features_of(model, X), y, model.labels_, 5, model.n_iter_, boundaries=boundaries)
+    rows = features_of(model, X)
+    expected = plain_perceptron(rows, y, model.labels_, 5, model.n_iter_, boundaries=boundaries, margin=margin)
     names, pattern = model.encoder_.attribute_names(), model.decoder_.scores.pattern
     attribute = np.repeat(np.arange(len(names)), np.diff(pattern.pointers))
     found = {
@@ -129,7 +137,9 @@ def test_warm_start_and_interrupt() -> None:
     assert stopped.score(X, y) > 0.6
 
 
-@pytest.mark.parametrize("params", [{"epochs": 0}, {"patience": 0}, {"min_count": 1.5}, {"all_possible_states": 1}])
+@pytest.mark.parametrize(
+    "params", [{"epochs": 0}, {"margin": -1}, {"patience": 0}, {"min_count": 1.5}, {"all_possible_states": 1}]
+)
 def test_bad_parameters(params: dict) -> None:
     with pytest.raises(ParameterError, match=f"{next(iter(params))} must be"):
         StructuredPerceptron(**params).fit([["a"]], [["A"]])

@@ -87,9 +87,9 @@ PRESETS: dict[str, Preset] = {
         """,
     ),
     "chunk": Preset(
-        "chunks, as CRFsuite's tutorial: words within 2 and their pairs; parts of speech (column 1), pairs and triples",
+        "chunks: words within 2 and their pairs, affixes; parts of speech (column 1), pairs, triples, pairs with words",
         """
-        word suffix(1..3) shape @ 0
+        word prefix(1..3) suffix(1..4) shape @ 0
         word @ -2, -1, 1, 2
         word[-1] & word[0] @ 0..1
         """,
@@ -97,6 +97,9 @@ PRESETS: dict[str, Preset] = {
         word:C @ -2..2
         word:C[-1] & word:C[0] @ -1..2
         word:C[-1] & word:C[0] & word:C[1] @ -1..1
+        word[0] & word:C[0]
+        word[-1] & word:C[0]
+        word:C[0] & word[1]
         """,
     ),
 }

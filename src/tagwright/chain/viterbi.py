@@ -54,15 +54,16 @@ def step(
     previous: Floats, emission: Floats, transition: Floats, lead: Floats, Y: int, alive: Longs, out: Floats
 ) -> None:
     """δ_t from δ_{t−1}, four surviving labels at a time. alive [Y + 4]: work."""
-    best = 0
+    peak = previous[0]
     for i in range(1, Y):
-        if previous[i] > previous[best]:
-            best = i
+        peak = max(peak, previous[i])
+    best = 0
+    while best < Y - 1 and previous[best] != peak:
+        best += 1
     n = 0
     for i in range(Y):
-        if previous[i] + lead[best, i] >= previous[best]:
-            alive[n] = i
-            n += 1
+        alive[n] = i
+        n += previous[i] + lead[best, i] >= peak
     while n % 4 != 0:
         alive[n] = alive[n - 1]
         n += 1
@@ -83,10 +84,12 @@ def step(
 @kernel
 def first_best(scores: Floats, bonus: Floats, Y: int) -> int:
     """The smallest label that maximises scores + bonus."""
-    best = 0
+    peak = scores[0] + bonus[0]
     for i in range(1, Y):
-        if scores[i] + bonus[i] > scores[best] + bonus[best]:
-            best = i
+        peak = max(peak, scores[i] + bonus[i])
+    best = 0
+    while best < Y - 1 and scores[best] + bonus[best] != peak:
+        best += 1
     return best
 
 

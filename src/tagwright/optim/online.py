@@ -2,7 +2,7 @@
 
 HM-Perceptron (LM-POS algorithm 1; Collins 2002). For each sentence, in a random order:
 
-    ŷ = argmax_y F(x, y; w);   if ŷ ≠ y:   w += Φ(x, y) − Φ(x, ŷ)
+    ŷ = argmax_y F(x, y; w) + margin · (wrong labels in y);   if ŷ ≠ y:   w += Φ(x, y) − Φ(x, ŷ)
 
 The result is the average of w over all sentences of all epochs. Lazy averaging: an update δ at step c also adds c·δ to
 a second vector u; after C steps the average is w − u / C. So a sentence costs only what it changes.
@@ -20,13 +20,14 @@ from tagwright.chain.viterbi import first_best, step
 @kernel
 def score_tokens(
     begin: int, end: int, token_pointers: Longs, attributes: Ints, values: Doubles, pointers: Longs, labels: Ints,
-    weights: Floats, emission: Floats,
+    weights: Floats, gold: Ints, margin: float, emission: Floats,
 ) -> None:  # fmt: skip
-    """Emission rows of one sentence from its tokens' attributes."""
+    """Emission rows of one sentence from its tokens' attributes; the gold labels are handicapped by the margin."""
     weighted = values.shape[0] > 0
     for p in range(begin, end):
         row = emission[p - begin]
         row[:] = 0
+        row[gold[p]] = -margin
         for e in range(token_pointers[p], token_pointers[p + 1]):
             a = attributes[e]
             for w in range(pointers[a], pointers[a + 1]):
@@ -95,7 +96,7 @@ def perceptron_pass(
     pointers: Longs, labels: Ints, clock: int, weights: Floats, late: Doubles,
     transition: Floats, incoming: Floats, start: Floats, stop: Floats,
     late_transition: Doubles, late_start: Doubles, late_stop: Doubles,
-    boundaries: bool, no_lead: Floats, emission: Floats, delta: Floats, alive: Longs, path: Longs,
+    boundaries: bool, margin: float, no_lead: Floats, emission: Floats, delta: Floats, alive: Longs, path: Longs,
 ) -> int:  # fmt: skip
     """The sentences `order`, one after the other; returns the number of wrong tokens.
 
@@ -106,7 +107,7 @@ def perceptron_pass(
     for n in range(order.shape[0]):
         begin, end = offsets[order[n]], offsets[order[n] + 1]
         T = end - begin
-        score_tokens(begin, end, token_pointers, attributes, values, pointers, labels, weights, emission)
+        score_tokens(begin, end, token_pointers, attributes, values, pointers, labels, weights, gold, margin, emission)
         decode_sentence(T, emission, transition, incoming, start, stop, no_lead, delta, alive, path)
         now = float(clock + n)
         mistakes = 0
@@ -165,12 +166,13 @@ class AveragedPerceptron:
         pattern: tuple[Longs, Ints],
         *,
         boundaries: bool,
+        margin: float,
     ) -> int:
         """Go through some sentences; returns the number of wrong tokens."""
         wrong = perceptron_pass(
             order, offsets, gold, *tokens, *pattern, self.clock, self.weights, self.late, self.transition,
             self.incoming, self.ends[0], self.ends[1], self.late_transition, self.late_ends[0], self.late_ends[1],
-            boundaries, self._no_lead, self._emission, self._delta, self._alive, self._path,
+            boundaries, margin, self._no_lead, self._emission, self._delta, self._alive, self._path,
         )  # fmt: skip
         self.clock += len(order)
         return int(wrong)

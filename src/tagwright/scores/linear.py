@@ -20,6 +20,8 @@ from tagwright.arrays import Floats, Ints, Longs, Workers, padded
 from tagwright.encode.dataset import Dataset
 from tagwright.encode.encoder import Encoder
 
+ROOM = 4096
+"""Visitors that a table has room for before it must grow."""
 PIECES = 32
 """Work is cut into about this many pieces for threads; more than cores, so that no thread waits long."""
 
@@ -171,7 +173,7 @@ class LinearScores:
     def _make_room(self, c: int, n_forms: int) -> None:
         rows = n_forms * self.slots[c].n_slots
         if rows > len(self.tables[c]):
-            spare = rows // 4 if len(self.tables[c]) else 0
+            spare = ROOM * self.slots[c].n_slots + (rows // 4 if len(self.tables[c]) else 0)
             grown = np.zeros((rows + spare, self.width), self.dtype)
             grown[: len(self.tables[c])] = self.tables[c]
             self.tables[c] = grown
