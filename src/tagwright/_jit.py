@@ -24,5 +24,8 @@ def kernel(function: F) -> F:
     """Compile `function` with Numba if there is one."""
     if numba is None:
         return function
-    options = {"cache": True, "nogil": True, "fastmath": {"contract", "reassoc"}, "error_model": "numpy"}
-    return cast(F, numba.njit(**options)(function))
+    options = {"nogil": True, "fastmath": {"contract", "reassoc"}, "error_model": "numpy"}
+    try:
+        return cast(F, numba.njit(cache=True, **options)(function))
+    except RuntimeError:  # no folder to keep machine code in can be written: compile in every process
+        return cast(F, numba.njit(**options)(function))

@@ -127,7 +127,7 @@ class HMM(SequenceTagger):
         rows = data.forms[0].astype(np.int64) - N_EDGES
         counts = Counts.collect(rows, data.labels, None, shape)
         scores = self._make_tables(counts)
-        return scores, float(counts.amounts @ scores.table[counts.rows + N_EDGES, counts.labels])
+        return scores, float(np.sum(counts.amounts * scores.table[counts.rows + N_EDGES, counts.labels]))
 
     def _make_tables(self, counts: Counts) -> TableScores:
         column = self.encoder_.columns[0]
@@ -147,7 +147,7 @@ class HMM(SequenceTagger):
         weights = np.log1p(counts.amounts / (smoothing * shares[counts.labels]))
         scores = LinearScores(self.encoder_, Pattern(counts.pointers, counts.labels), Y, np.float32)
         scores.set_weights(weights, Workers(1))
-        return scores, float(counts.amounts @ (weights + np.log(smoothing / (N + smoothing))))
+        return scores, float(np.sum(counts.amounts * (weights + np.log(smoothing / (N + smoothing)))))
 
     def _tell(self, dev: DevSet | None, began: float) -> None:
         """Score the dev set; one report to the callbacks."""
