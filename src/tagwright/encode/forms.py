@@ -10,7 +10,7 @@ visitors: values met since, kept so that an unknown word is worked out once, and
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import repeat
 
 import numpy as np
@@ -93,7 +93,17 @@ class ColumnForms:
         last = first + len(values)
         if last > len(self._codes):
             self._codes = np.concatenate([self.codes, np.empty((last, len(self.terms)), np.int32)])
-        for k, (function, vocabulary) in enumerate(zip(self._functions, self.vocabularies, strict=True)):
-            find = vocabulary.index.get
-            self._codes[first:last, k] = [find(function(value), -1) for value in values]  # type: ignore[arg-type]
+        for k, (term, vocabulary) in enumerate(zip(self.terms, self.vocabularies, strict=True)):
+            self._codes[first:last, k] = self._code(k, term, vocabulary.index, values)
         self.index.update(zip(values, range(first, last), strict=True))
+
+    def _code(self, k: int, term: Term, index: Mapping[str, int], values: Sequence[str]) -> list[int]:
+        """The codes of one term. Affixes are cut here, three times as fast as by their function: a word that is too
+        short for one gives a string too short to be known."""
+        find, n = index.get, term.argument or 0
+        if term.function == "prefix":
+            return [find(value[:n], -1) for value in values]
+        if term.function == "suffix":
+            return [find(value[-n:], -1) for value in values]
+        function = self._functions[k]
+        return [find(function(value), -1) for value in values]  # type: ignore[arg-type]  # None is no key
