@@ -13,7 +13,7 @@ import pytest
 from tagwright.errors import DataError, ModelFileError
 from tagwright.io import Layout, detect_format, detect_scheme, read_like, read_sentences, write_sentence
 
-DATA = Path(os.environ.get("TAGWRIGHT_DATA", "/work/shared/data"))
+DATA = Path(os.environ.get("TAGWRIGHT_DATA", Path(__file__).parents[2] / "../shared/data"))
 CONLLU = "1\tHe\the\tPRON\tPRP\t_\t0\troot\t_\t_"
 
 
