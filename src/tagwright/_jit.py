@@ -1,9 +1,12 @@
-"""The one kernel decorator.
+"""The kernel decorators.
 
 A kernel is a module-level, pure function of arrays and numbers: the caller allocates, nothing else is touched.
 `@kernel` compiles it on first use and keeps the machine code in Numba's cache beside the module (or in the user's
 cache folder). Kernels release the GIL, so plain threads run them in parallel. Where Numba cannot be imported, or with
 TAGWRIGHT_NO_JIT=1, the same functions run as plain Python: slow, with the same results.
+
+`@tight_kernel` is for the innermost loops. It makes no arrays and assigns no array to another (only numbers), so that
+Numba needs no reference counts: those are atomic operations, several for every row that is passed to a function.
 
 `fastmath` is limited to contraction (a·b + c in one rounding) and reassociation; NaN and infinity keep their meaning.
 """
@@ -22,9 +25,18 @@ JIT = numba is not None
 
 def kernel(function: F) -> F:
     """Compile `function` with Numba if there is one."""
+    return _compile(function, counted=True)
+
+
+def tight_kernel(function: F) -> F:
+    """Compile `function` without reference counts: it must not make or assign arrays."""
+    return _compile(function, counted=False)
+
+
+def _compile(function: F, *, counted: bool) -> F:
     if numba is None:
         return function
-    options = {"nogil": True, "fastmath": {"contract", "reassoc"}, "error_model": "numpy"}
+    options = {"nogil": True, "fastmath": {"contract", "reassoc"}, "error_model": "numpy", "_nrt": counted}
     try:
         return cast(F, numba.njit(cache=True, **options)(function))
     except RuntimeError:  # no folder to keep machine code in can be written: compile in every process

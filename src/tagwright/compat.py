@@ -15,6 +15,8 @@ else:
         import numba
     except ImportError:
         numba = None
+llvm: ModuleType | None = import_module("llvmlite.ir") if numba is not None else None  # the language Numba writes
+llvm_blocks: ModuleType | None = import_module("numba.core.cgutils") if numba is not None else None
 
 
 def leave_out_scipy() -> None:

@@ -129,11 +129,12 @@ def test_kernel_equals_plain_python() -> None:
     def run(function: object) -> list[np.ndarray]:
         rows, P, L = scores.copy(), padded(Y), 4
         edges, log_z, done = np.zeros((P, P)), np.empty(3), np.empty(3, np.bool_)
-        work = np.empty((3, 2, L + 4, P))
+        work = np.empty((3, 2 * L, P))
         none = np.empty(0, np.int32)
         function(  # type: ignore[operator]
             rows, offsets, chain.matrix, chain.transposed, chain.start, chain.stop, Y, work[0], work[1], work[2],
-            np.empty((2, L)), np.empty((4, P)), none, none.view(np.float32), edges, log_z, done,
+            np.empty(2 * L), np.empty((4, P)), none, none.view(np.float32),
+            np.empty(2, np.int64), np.empty(2), np.empty(2, np.bool_), edges, log_z, done,
         )  # fmt: skip
         return [rows, edges, log_z, done]
 
