@@ -39,7 +39,7 @@ def log_forward_backward(
     alpha[0] = start + emission[0, :Y]
     for t in range(1, T):
         for j in range(Y):
-            alpha[t, j] = emission[t, j] + log_sum(alpha[t - 1] + transition[:, j])
+            alpha[t, j] = np.float64(emission[t, j]) + log_sum(alpha[t - 1] + transition[:, j])
     log_z = log_sum(alpha[T - 1] + stop)
     if log_z == -np.inf:
         return log_z

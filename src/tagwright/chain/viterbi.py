@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from tagwright._jit import kernel
+from tagwright._jit import tight_kernel
 from tagwright.arrays import Doubles, Floats, Ints, Longs, padded
 
 MARGIN = 1e-3
@@ -49,7 +49,7 @@ class Steps:
         return cls(Y, rows, np.ascontiguousarray(rows[:, :Y].T), ends[0], ends[1], (lead + MARGIN).astype(dtype))
 
 
-@kernel
+@tight_kernel
 def step(
     previous: Floats, emission: Floats, transition: Floats, lead: Floats, Y: int, alive: Longs, out: Floats
 ) -> None:
@@ -81,7 +81,7 @@ def step(
         out[j] += emission[j]
 
 
-@kernel
+@tight_kernel
 def first_best(scores: Floats, bonus: Floats, Y: int) -> int:
     """The smallest label that maximises scores + bonus."""
     peak = scores[0] + bonus[0]
@@ -93,7 +93,7 @@ def first_best(scores: Floats, bonus: Floats, Y: int) -> int:
     return best
 
 
-@kernel
+@tight_kernel
 def viterbi(
     emission: Floats, offsets: Longs, transition: Floats, incoming: Floats, start: Floats, stop: Floats, lead: Floats,
     delta: Floats, alive: Longs, labels: Ints, scores: Doubles,

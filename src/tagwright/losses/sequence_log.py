@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tagwright._jit import kernel
+from tagwright._jit import tight_kernel
 from tagwright.arrays import Doubles, Floats, Ints, Longs
 from tagwright.chain.forward_backward import Chain, expect
 
@@ -28,7 +28,7 @@ class RunLoss:
     stop: Doubles  # [Y]
 
 
-@kernel
+@tight_kernel
 def gold_scores(
     emission: Floats, offsets: Longs, labels: Ints, transition: Doubles, start: Doubles, stop: Doubles, out: Doubles
 ) -> None:
@@ -43,7 +43,7 @@ def gold_scores(
         out[i] = total
 
 
-@kernel
+@tight_kernel
 def subtract_gold(marginals: Floats, offsets: Longs, labels: Ints, start: Doubles, stop: Doubles) -> None:
     """Expected first and last labels into start, stop [Y]; then marginals −= gold labels."""
     for i in range(offsets.shape[0] - 1):

@@ -12,12 +12,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from tagwright._jit import kernel
+from tagwright._jit import tight_kernel
 from tagwright.arrays import Doubles, Floats, Ints, Longs
 from tagwright.chain.viterbi import first_best, step
 
 
-@kernel
+@tight_kernel
 def score_tokens(
     begin: int, end: int, token_pointers: Longs, attributes: Ints, values: Doubles, pointers: Longs, labels: Ints,
     weights: Floats, gold: Ints, margin: float, emission: Floats,
@@ -34,7 +34,7 @@ def score_tokens(
                 row[labels[w]] += values[e] * weights[w] if weighted else weights[w]
 
 
-@kernel
+@tight_kernel
 def update_token(
     p: int, gold: int, wrong: int, token_pointers: Longs, attributes: Ints, values: Doubles, pointers: Longs,
     labels: Ints, clock: float, weights: Floats, late: Doubles,
@@ -53,7 +53,7 @@ def update_token(
                 late[w] -= clock * size
 
 
-@kernel
+@tight_kernel
 def decode_sentence(
     T: int, emission: Floats, transition: Floats, incoming: Floats, start: Floats, stop: Floats, no_lead: Floats,
     delta: Floats, alive: Longs, path: Longs,
@@ -69,7 +69,7 @@ def decode_sentence(
         path[t] = first_best(delta[t], incoming[path[t + 1]], Y)
 
 
-@kernel
+@tight_kernel
 def update_edges(
     gold: Ints, path: Longs, T: int, clock: float, transition: Floats, incoming: Floats, start: Floats, stop: Floats,
     late_transition: Doubles, late_start: Doubles, late_stop: Doubles,
@@ -90,7 +90,7 @@ def update_edges(
         late_stop[last] += sign * clock
 
 
-@kernel
+@tight_kernel
 def perceptron_pass(
     order: Longs, offsets: Longs, gold: Ints, token_pointers: Longs, attributes: Ints, values: Doubles,
     pointers: Longs, labels: Ints, clock: int, weights: Floats, late: Doubles,

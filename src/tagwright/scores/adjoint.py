@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tagwright._jit import kernel
+from tagwright._jit import tight_kernel
 from tagwright.arrays import Bools, Doubles, Floats, Ints, Longs, Workers, cut_evenly
 from tagwright.encode.dataset import Dataset
 from tagwright.scores.linear import PIECES, LinearScores, find_row
@@ -47,7 +47,7 @@ class Lists:
         return cls(keys, pointers, entries, cut_evenly(counts[keys] + 1, pieces))
 
 
-@kernel
+@tight_kernel
 def sort_by_owner(owner: Longs, free: Longs, entries: Longs) -> None:
     """Counting sort: put each place into its owner's run; free[k] is the next free entry of owner k."""
     for place in range(owner.shape[0]):
@@ -57,7 +57,7 @@ def sort_by_owner(owner: Longs, free: Longs, entries: Longs) -> None:
             free[k] += 1
 
 
-@kernel
+@tight_kernel
 def list_rows(forms: Ints, slot_offsets: Longs, offsets: Longs, first: int, last: int, rows: Longs) -> None:
     """rows[(p − origin) · S + s]: the table row that slot s of token p reads."""
     S = slot_offsets.shape[0]
@@ -68,7 +68,7 @@ def list_rows(forms: Ints, slot_offsets: Longs, offsets: Longs, first: int, last
                 rows[(p - offsets[first]) * S + s] = form * S + s
 
 
-@kernel
+@tight_kernel
 def list_attributes(codes: Ints, slot_terms: Longs, slot_bases: Longs, attributes: Longs) -> None:
     """attributes[f · K + k]: the attribute that form f has for the k-th (slot, term) pair, −1 if none."""
     K = slot_terms.shape[0]
@@ -78,7 +78,7 @@ def list_attributes(codes: Ints, slot_terms: Longs, slot_bases: Longs, attribute
             attributes[f * K + k] = slot_bases[k] + code if code >= 0 else -1
 
 
-@kernel
+@tight_kernel
 def sum_tokens(
     keys: Longs, pointers: Longs, tokens: Longs, gradient: Floats, out: Floats, first: int, last: int
 ) -> None:
@@ -97,7 +97,7 @@ def sum_tokens(
                 target[j] += a[j]
 
 
-@kernel
+@tight_kernel
 def sum_entries(
     keys: Longs, pointers: Longs, rows: Longs, values: Floats, pattern_pointers: Longs, labels: Ints, gradient: Floats,
     out: Doubles, first: int, last: int,

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from tagwright._jit import kernel
+from tagwright._jit import tight_kernel
 from tagwright.arrays import Floats, Ints, Longs, Workers, padded
 from tagwright.encode.dataset import Dataset
 from tagwright.encode.encoder import Encoder
@@ -69,7 +69,7 @@ def slot_arrays(encoder: Encoder) -> list[SlotArrays]:
     return arrays
 
 
-@kernel
+@tight_kernel
 def fill_table(
     codes: Ints, slot_pointers: Longs, slot_terms: Longs, slot_bases: Longs, pointers: Longs, labels: Ints,
     weights: Floats, table: Floats, first: int, last: int,
@@ -88,7 +88,7 @@ def fill_table(
                         row[labels[w]] += weights[w]
 
 
-@kernel
+@tight_kernel
 def find_row(forms: Ints, p: int, offset: int, begin: int, end: int) -> int:
     """The form `offset` tokens after p; 0 and 1 are the edges."""
     q = p + offset
@@ -99,7 +99,7 @@ def find_row(forms: Ints, p: int, offset: int, begin: int, end: int) -> int:
     return int(forms[q])
 
 
-@kernel
+@tight_kernel
 def add_table_scores(
     forms: Ints, slot_offsets: Longs, table: Floats, offsets: Longs, first: int, last: int, out: Floats
 ) -> None:
@@ -116,7 +116,7 @@ def add_table_scores(
                     row[j] += scores[j]
 
 
-@kernel
+@tight_kernel
 def add_attribute_scores(
     token_pointers: Longs, attributes: Ints, values: Floats, pointers: Longs, labels: Ints, weights: Floats,
     begin: int, end: int, out: Floats,
