@@ -18,6 +18,7 @@ import numpy as np
 
 from tagwright._jit import tight_kernel
 from tagwright.arrays import Doubles, Floats, Ints, Longs, padded
+from tagwright.chain.registers import largest
 
 MARGIN = 1e-3
 """Safety of the pruning test against rounding."""
@@ -29,7 +30,7 @@ class Steps:
 
     n_labels: int
     transition: Floats  # [Y, P]
-    incoming: Floats  # [Y, Y]: transposed
+    incoming: Floats  # [Y, P]: transposed
     start: Floats  # [P]
     stop: Floats  # [P]
     lead: Floats  # [Y, Y]: lead[b, i] = max_j transition[i, j] − transition[b, j]
@@ -46,7 +47,9 @@ class Steps:
             with np.errstate(invalid="ignore"):  # −inf − −inf: a way closed to both gives no lead
                 gains = transition - transition[best]
             lead[best] = np.max(np.where(np.isnan(gains), -np.inf, gains), axis=1)
-        return cls(Y, rows, np.ascontiguousarray(rows[:, :Y].T), ends[0], ends[1], (lead + MARGIN).astype(dtype))
+        incoming = np.full((Y, padded(Y)), -np.inf, dtype)
+        incoming[:, :Y] = transition.T
+        return cls(Y, rows, incoming, ends[0], ends[1], (lead + MARGIN).astype(dtype))
 
 
 @tight_kernel
@@ -54,9 +57,7 @@ def step(
     previous: Floats, emission: Floats, transition: Floats, lead: Floats, Y: int, alive: Longs, out: Floats
 ) -> None:
     """δ_t from δ_{t−1}, four surviving labels at a time. alive [Y + 4]: work."""
-    peak = previous[0]
-    for i in range(1, Y):
-        peak = max(peak, previous[i])
+    peak = largest(previous, Y)
     best = 0
     while best < Y - 1 and previous[best] != peak:
         best += 1
@@ -82,13 +83,13 @@ def step(
 
 
 @tight_kernel
-def first_best(scores: Floats, bonus: Floats, Y: int) -> int:
-    """The smallest label that maximises scores + bonus."""
-    peak = scores[0] + bonus[0]
-    for i in range(1, Y):
-        peak = max(peak, scores[i] + bonus[i])
+def first_best(scores: Floats, bonus: Floats, Y: int, sums: Floats) -> int:
+    """The smallest label that maximises scores + bonus. sums [P]: work."""
+    for j in range(sums.shape[0]):
+        sums[j] = scores[j] + bonus[j]
+    peak = largest(sums, Y)
     best = 0
-    while best < Y - 1 and scores[best] + bonus[best] != peak:
+    while best < Y - 1 and sums[best] != peak:
         best += 1
     return best
 
@@ -96,9 +97,9 @@ def first_best(scores: Floats, bonus: Floats, Y: int) -> int:
 @tight_kernel
 def viterbi(
     emission: Floats, offsets: Longs, transition: Floats, incoming: Floats, start: Floats, stop: Floats, lead: Floats,
-    delta: Floats, alive: Longs, labels: Ints, scores: Doubles,
+    delta: Floats, alive: Longs, sums: Floats, labels: Ints, scores: Doubles,
 ) -> None:  # fmt: skip
-    """Given emission [n, P], offsets [N + 1] and Steps; delta [L, P] is work. Returned: labels [n], scores [N]
+    """Given emission [n, P], offsets [N + 1] and Steps; delta [L, P], alive [Y + 4] and sums [P] are work. Returned: labels [n], scores [N]
     (−inf where no labelling is possible; the labels then mean nothing)."""
     Y = incoming.shape[0]
     for i in range(offsets.shape[0] - 1):
@@ -108,11 +109,11 @@ def viterbi(
             delta[0, j] = start[j] + emission[begin, j]
         for t in range(1, T):
             step(delta[t - 1], emission[begin + t], transition, lead, Y, alive, delta[t])
-        best = first_best(delta[T - 1], stop, Y)
+        best = first_best(delta[T - 1], stop, Y, sums)
         scores[i] = delta[T - 1, best] + stop[best]
         labels[begin + T - 1] = best
         for t in range(T - 2, -1, -1):
-            best = first_best(delta[t], incoming[best], Y)
+            best = first_best(delta[t], incoming[best], Y, sums)
             labels[begin + t] = best
 
 
@@ -124,6 +125,6 @@ def best_paths(emission: Floats, offsets: Longs, steps: Steps) -> tuple[Ints, Do
     delta = np.empty((int(np.diff(offsets).max(initial=1)), emission.shape[1]), emission.dtype)
     viterbi(
         emission, offsets, steps.transition, steps.incoming, steps.start, steps.stop, steps.lead,
-        delta, np.empty(Y + 4, np.int64), labels, scores,
+        delta, np.empty(Y + 4, np.int64), np.empty(emission.shape[1], emission.dtype), labels, scores,
     )  # fmt: skip
     return labels, scores

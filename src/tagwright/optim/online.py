@@ -64,9 +64,9 @@ def decode_sentence(
         delta[0, j] = start[j] + emission[0, j]
     for t in range(1, T):
         step(delta[t - 1], emission[t], transition, no_lead, Y, alive, delta[t])
-    path[T - 1] = first_best(delta[T - 1], stop, Y)
+    path[T - 1] = first_best(delta[T - 1], stop, Y, emission[T - 1])
     for t in range(T - 2, -1, -1):
-        path[t] = first_best(delta[t], incoming[path[t + 1]], Y)
+        path[t] = first_best(delta[t], incoming[path[t + 1]], Y, emission[t])
 
 
 @tight_kernel
@@ -100,7 +100,7 @@ def perceptron_pass(
 ) -> int:  # fmt: skip
     """The sentences `order`, one after the other; returns the number of wrong tokens.
 
-    weights, late: of the pattern (pointers, labels). transition [Y, P] with its transpose `incoming` [Y, Y], start and
+    weights, late: of the pattern (pointers, labels). transition [Y, P] with its transpose `incoming` [Y, P], start and
     stop [P], padded with −inf. Work: emission, delta [L, P], alive [Y + 4], path [L], no_lead [Y, Y] (+inf).
     """
     wrong = 0
@@ -139,7 +139,7 @@ class AveragedPerceptron:
         self.late = np.zeros(n_weights)
         self.transition = np.full((Y, width), -np.inf, np.float32)
         self.transition[:, :Y] = 0
-        self.incoming = np.zeros((Y, Y), np.float32)
+        self.incoming = np.zeros((Y, width), np.float32)
         self.ends = np.full((2, width), -np.inf, np.float32)
         self.ends[:, :Y] = 0
         self.late_transition = np.zeros((Y, Y))
@@ -154,7 +154,7 @@ class AveragedPerceptron:
         Y, n = len(self.incoming), len(self.weights)
         self.weights[:] = vector[:n]
         self.transition[:, :Y] = vector[n : n + Y * Y].reshape(Y, Y)
-        self.incoming[:] = self.transition[:, :Y].T
+        self.incoming[:, :Y] = self.transition[:, :Y].T
         self.ends[:, :Y] = vector[n + Y * Y :].reshape(2, Y)
 
     def learn(
