@@ -129,14 +129,16 @@ def test_kernel_equals_plain_python() -> None:
     def run(function: object) -> list[np.ndarray]:
         rows, P, L = scores.copy(), padded(Y), 4
         edges, log_z, done = np.zeros((P, P)), np.empty(3), np.empty(3, np.bool_)
+        weights = np.array([1.0, 0.5, 2.0])
         work = np.empty((3, 2 * L, P))
         none = np.empty(0, np.int32)
         function(  # type: ignore[operator]
             rows, offsets, chain.matrix, chain.transposed, chain.start, chain.stop, Y, work[0], work[1], work[2],
             np.empty(2 * L), np.empty((4, P)), none, none.view(np.float32),
             np.empty(2, np.int64), np.empty(2), np.empty(2, np.bool_), edges, log_z, done,
+            weights, np.full(3, 2.0), 0.5,
         )  # fmt: skip
-        return [rows, edges, log_z, done]
+        return [rows, edges, log_z, done, weights]
 
     for compiled, plain in zip(run(fast.forward_backward), run(fast.forward_backward.py_func), strict=True):
         np.testing.assert_allclose(compiled, plain, rtol=1e-12, atol=1e-300)

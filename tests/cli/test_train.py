@@ -76,6 +76,17 @@ def test_every_learner(run: Run, small: Path, tmp_path: Path, name: str) -> None
     assert "The" in run("inspect", out, "--attributes", "The dog").out
 
 
+@pytest.mark.parametrize("loss", ["sequence_exp", "pointwise_log", "pointwise_exp"])
+def test_every_loss(run: Run, small: Path, tmp_path: Path, loss: str) -> None:
+    out = tmp_path / "m.tw"
+    settings = ("--set", f"loss={loss}", "c2=0.1", "max_iterations=60", "--json", "--quiet")
+    found = run("train", small, "--out", out, "--column", "POS", "--dev", "10%", *settings)
+    assert json.loads(found.out)["accuracy"] > 60
+    assert read_header(out)["params"]["loss"] == loss
+    wrong = run("train", small, "--out", out, "--set", "loss=pointwise")
+    assert (wrong.code, "'pointwise_log', 'pointwise_exp', found 'pointwise'" in wrong.err) == (1, True)
+
+
 def test_the_model_remembers_its_training(model: Path, small: Path) -> None:
     info = read_header(model)["info"]
     assert info == {

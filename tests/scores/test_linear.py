@@ -15,7 +15,7 @@ from tagwright.encode.encoder import Encoder
 from tagwright.encode.flat_text import FlatText
 from tagwright.learners import _objective
 from tagwright.learners._objective import ChainObjective, Weights
-from tagwright.losses.sequence_log import sequence_log
+from tagwright.losses import LOSSES
 from tagwright.scores.expanded import expand
 from tagwright.scores.linear import LinearScores
 from tagwright.scores.pattern import find_pattern
@@ -87,17 +87,21 @@ def test_pattern_is_what_was_seen_together() -> None:
     np.testing.assert_array_equal(np.diff(full.pattern.pointers), np.where(counts > 0, 3, 0))
 
 
+@pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("kind", ["words", "columns", "dicts"])
-def test_objective_gradient_equals_numerical_differentiation(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Through tables, emission, loss and adjoint, with several blocks and runs."""
+def test_objective_gradient_equals_numerical_differentiation(
+    kind: str, loss: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Through tables, emission, loss and adjoint, with several blocks and runs, and a weight for every token."""
     monkeypatch.setattr(_objective, "BLOCK_BYTES", 5120)
     monkeypatch.setattr(_objective, "RUN_BYTES", 1536)
     scores, data = prepare(kind, n=30)
     size = scores.pattern.n_weights + 3 * 3 + 2 * 3
-    objective = ChainObjective(scores, data, sequence_log, np.ones(size, np.bool_), Workers(1))
+    rng = np.random.default_rng(1)
+    weights = rng.random(data.n_tokens) * 2
+    objective = ChainObjective(scores, data, LOSSES[loss], np.ones(size, np.bool_), Workers(1), weights)
     assert len(objective.blocks) > 1
     assert max(map(len, objective.runs)) > 1
-    rng = np.random.default_rng(1)
     vector = rng.normal(size=size) * 0.3
     _, gradient = objective(vector)
     for _ in range(12):
@@ -115,8 +119,9 @@ def replaced(vector: np.ndarray, places: np.ndarray, values: np.ndarray) -> np.n
     return out
 
 
+@pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_any_number_of_threads_gives_the_same_bits(dtype: type, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_any_number_of_threads_gives_the_same_bits(dtype: type, loss: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_objective, "BLOCK_BYTES", 7680)
     monkeypatch.setattr(_objective, "RUN_BYTES", 2560)
     results = []
@@ -124,7 +129,7 @@ def test_any_number_of_threads_gives_the_same_bits(dtype: type, monkeypatch: pyt
         scores, data = prepare("columns", n=60)
         scores = LinearScores(scores.encoder, scores.pattern, 3, dtype)
         size = scores.pattern.n_weights + 15
-        objective = ChainObjective(scores, data, sequence_log, np.ones(size, np.bool_), Workers(n_jobs))
+        objective = ChainObjective(scores, data, LOSSES[loss], np.ones(size, np.bool_), Workers(n_jobs))
         results.append(objective(np.random.default_rng(0).normal(size=size)))
     for value, gradient in results[1:]:
         assert value == results[0][0]

@@ -30,6 +30,7 @@ from tagwright._jit import tight_kernel
 from tagwright.arrays import Bools, Doubles, Floats, Ints, Longs, padded
 from tagwright.chain.log_space import log_forward_backward
 from tagwright.chain.registers import add_products, largest
+from tagwright.chain.tilt import tilt
 
 FLOOR = 1e-12
 _F = np.float32
@@ -220,10 +221,12 @@ def forward_backward(
     emission: Floats, offsets: Longs, M: Floats, MT: Floats, start: Floats, stop: Floats, Y: int,
     x: Floats, alpha: Floats, gamma: Floats, c: Doubles, beta: Floats, bits: Ints, powers: Floats,
     lengths: Longs, divisors: Doubles, safe: Bools, edges: Floats, log_z: Doubles, done: Bools,
+    weights: Doubles, pivots: Doubles, rate: float,
 ) -> None:  # fmt: skip
     """All sentences of a run, two at a time.
 
-    Given: emission [n, P] scores; offsets [N + 1]; a Chain's arrays.
+    Given: emission [n, P] scores; offsets [N + 1]; a Chain's arrays; weights [N], which become the tilted ones
+    (chain/tilt.py) of log_z − pivots: by them the edges of each sentence are multiplied.
     Work space: x, alpha, gamma [2 L, P] and c [2 L] with L the longest length (a pair's rows lie end to end); beta
     [4, P]; bits, powers [P].
     Returned: emission is overwritten by γ; edges [P, P] += Σ α ⊗ v (multiply by M for the expected counts);
@@ -249,11 +252,23 @@ def forward_backward(
             x[begin] = 0  # no edge leads to a first position
             if safe[k]:
                 log_z[s] += log_of_sums(alpha[end - 1], stop, c[begin:end])
+                weights[s] = tilt(weights[s], rate, log_z[s] - pivots[s])
+                multiply_rows(x[begin:end], weights[s])
                 for r in range(begin, end):
                     copy_row(gamma[r], emission[offsets[s] + r - begin])
             else:
                 x[begin:end] = 0
         add_outer_products(alpha, x, lengths[0] + lengths[1], Y, edges)
+
+
+@tight_kernel
+def multiply_rows(rows: Floats, factor: float) -> None:
+    """rows *= factor."""
+    if factor != 1:
+        number = rows.dtype.type(factor)
+        for t in range(rows.shape[0]):
+            for j in range(rows.shape[1]):
+                rows[t, j] *= number
 
 
 @tight_kernel
@@ -270,14 +285,25 @@ def log_of_sums(last: Floats, stop: Floats, c: Doubles) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Expectations:
-    """What forward-backward found: log Z of each sentence and expected transition counts [Y, Y] of all."""
+    """What forward-backward found: log Z and tilted weight of each sentence, transition counts [Y, Y] of all."""
 
     log_z: Doubles
     transitions: Doubles
+    weights: Doubles
 
 
-def expect(emission: Floats, offsets: Longs, chain: Chain) -> Expectations:
+def expect(
+    emission: Floats,
+    offsets: Longs,
+    chain: Chain,
+    *,
+    weights: Doubles | None = None,
+    pivots: Doubles | None = None,
+    rate: float = 0.0,
+) -> Expectations:
     """Forward-backward of a run of sentences: emission [n, P] is overwritten by the node marginals.
+
+    Sentence i counts weights[i] · exp(rate · (log Z_i − pivots[i])) times in the transitions; once if nothing is given.
 
     Scaled numbers first; a sentence that they cannot hold is repeated in log space. log Z is −inf where no labelling
     is possible (such a sentence's marginals mean nothing).
@@ -288,15 +314,22 @@ def expect(emission: Floats, offsets: Longs, chain: Chain) -> Expectations:
     edges = np.zeros((P, P), emission.dtype)
     log_z = np.empty(N)
     done = np.empty(N, np.bool_)
+    shifts = chain.shift * (np.diff(offsets) - 1) + chain.edge_shift
+    weights = np.ones(N) if weights is None else weights.copy()
+    pivots = np.zeros(N) if pivots is None else pivots
     forward_backward(
         emission, offsets, chain.matrix, chain.transposed, chain.start, chain.stop, chain.n_labels,
         work[0], work[1], work[2], np.empty(2 * L), np.empty((4, P), emission.dtype), bits, bits.view(np.float32),
         np.empty(2, np.int64), np.empty(2), np.empty(2, np.bool_), edges, log_z, done,
+        weights, pivots - shifts, rate,
     )  # fmt: skip
-    log_z += chain.shift * (np.diff(offsets) - 1) + chain.edge_shift
+    log_z += shifts
     Y = chain.n_labels
     transitions = (edges[:Y, :Y] * chain.matrix[:Y, :Y]).astype(np.float64)
     for i in np.flatnonzero(~done):
         rows = slice(offsets[i], offsets[i + 1])
-        log_z[i] = log_forward_backward(emission[rows], *chain.scores, emission[rows], transitions)
-    return Expectations(log_z, transitions)
+        counts = np.zeros((Y, Y))
+        log_z[i] = log_forward_backward(emission[rows], *chain.scores, emission[rows], counts)
+        weights[i] = tilt(weights[i], rate, log_z[i] - pivots[i])
+        transitions += weights[i] * counts
+    return Expectations(log_z, transitions, weights)

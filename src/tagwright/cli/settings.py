@@ -16,7 +16,7 @@ from tagwright.learners import LEARNERS, SequenceTagger
 
 # Parameters with an option of their own, or without a meaning here.
 ELSEWHERE = {"features": "--features", "random_state": "--seed", "n_jobs": "--threads", "verbose": "", "callbacks": ""}
-NOT_HERE = {*ELSEWHERE, "warm_start"}
+NOT_HERE = {*ELSEWHERE, "warm_start", "label_weights"}
 FLAGS = {"true": True, "yes": True, "on": True, "1": True, "false": False, "no": False, "off": False, "0": False}
 
 

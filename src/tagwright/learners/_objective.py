@@ -3,26 +3,26 @@
 The weight vector is [attribute weights | transition Y·Y | start Y | stop Y]. Sentences are taken in order of length, in
 blocks (what the adjoint takes in at once) of runs (what one kernel call does). Blocks and runs depend on the data
 alone, and their results are added in order, so that any number of threads gives the same bits.
+
+A loss that needs to know how large its terms are before it can add them up (losses/run.py) gets the largest of the
+pass before as a reference. Where that was too far off, the pass is repeated.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
-from tagwright.arrays import Bools, Doubles, Floats, Ints, Longs, Workers, cut_evenly
+from tagwright.arrays import Bools, Doubles, Longs, Workers, cut_evenly
 from tagwright.chain.forward_backward import Chain
-from tagwright.encode.dataset import Dataset
-from tagwright.losses.sequence_log import RunLoss
+from tagwright.encode.dataset import Dataset, spread
+from tagwright.losses.run import Loss, Run, RunLoss, Total
 from tagwright.scores.adjoint import Adjoint
 from tagwright.scores.linear import LinearScores
 
 BLOCK_BYTES = 1 << 23  # of emission rows: what fits the last cache
 RUN_BYTES = 1 << 18  # of emission rows: what fits a core's own cache
-
-Loss = Callable[[Floats, Longs, Ints, Chain], RunLoss]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,21 +42,35 @@ class Weights:
 
 
 class ChainObjective:
-    """f(w) and its gradient on one labelled Dataset, without the penalty. `free` [weights]: those that may move."""
+    """f(w) and its gradient on one labelled Dataset, without the penalty.
 
-    def __init__(self, scores: LinearScores, data: Dataset, loss: Loss, free: Bools, workers: Workers) -> None:
+    `free` [weights]: those that may move. `weights` [n]: how much each token counts (losses/run.py); 1 unless given.
+    """
+
+    def __init__(
+        self,
+        scores: LinearScores,
+        data: Dataset,
+        loss: Loss,
+        free: Bools,
+        workers: Workers,
+        weights: Doubles | None = None,
+    ) -> None:
         self.scores = scores
         self.loss = loss
         self.free = free
         self.workers = workers
-        self.data = data.take(np.argsort(data.lengths, kind="stable"))
+        order = np.argsort(data.lengths, kind="stable")
+        self.data = data.take(order)
+        tokens = spread(data.offsets[:-1][order], data.lengths[order])
+        self.token_weights = np.ones(data.n_tokens) if weights is None else weights[tokens]
         lengths = self.data.lengths
         row = scores.width * np.dtype(scores.dtype).itemsize
         self.blocks = cut_evenly(lengths, max(1, round(data.n_tokens * row / BLOCK_BYTES)))
         self.runs = [cut_runs(lengths, *block, RUN_BYTES // row) for block in self.blocks]
         self.adjoint = Adjoint(scores, self.data, self.blocks)
         self._buffer = np.empty((max(self._size(block) for block in self.blocks), scores.width), scores.dtype)
-        self._gold = count_gold(self.data, scores.n_labels)
+        self._reference = 0.0
 
     @property
     def n_weights(self) -> int:
@@ -69,25 +83,34 @@ class ChainObjective:
         weights = Weights.split(vector, Y)
         chain = Chain.build(weights.transition, weights.start, weights.stop, self.scores.dtype)
         self.scores.set_weights(weights.attributes, self.workers)
-        self.adjoint.reset()
         gradient = np.zeros(len(vector))
-        parts = Weights.split(gradient, Y)
-        value = 0.0
+        total = self._pass(chain, Weights.split(gradient, Y))
+        if not total.fits:
+            gradient[:] = 0
+            total = self._pass(chain, Weights.split(gradient, Y))
+        if total.factor != 1:
+            gradient *= total.factor
+        gradient[~self.free] = 0
+        return total.value, gradient
+
+    def _pass(self, chain: Chain, gradient: Weights) -> Total:
+        """Emission, loss and adjoint of all sentences; their gradients are added to `gradient`."""
+        self.adjoint.reset()
+        found: list[RunLoss] = []
         for block, runs in enumerate(self.runs):
             results: list[RunLoss | None] = [None] * len(runs)
             self.workers.run(self._run, [(results, k, run, runs[0][0], chain) for k, run in enumerate(runs)])
             self.adjoint.add_block(block, self._buffer, self.workers)
-            for result in results:
-                assert result is not None
-                value += float(result.values.sum())
-                parts.transition[:] += result.transition
-                parts.start[:] += result.start
-                parts.stop[:] += result.stop
-        for part, gold in zip((parts.transition, parts.start, parts.stop), self._gold, strict=True):
-            part -= gold
-        parts.attributes[:] = self.adjoint.finish(self.workers)
-        gradient[~self.free] = 0
-        return value, gradient
+            found.extend(result for result in results if result is not None)
+        for result in found:
+            gradient.transition[:] += result.transition
+            gradient.start[:] += result.start
+            gradient.stop[:] += result.stop
+        gradient.attributes[:] = self.adjoint.finish(self.workers)
+        terms, weights = (np.concatenate([getattr(one, name) for one in found]) for name in ("terms", "weights"))
+        total = self.loss.add_up(terms, weights, self._reference)
+        self._reference = total.reference
+        return total
 
     def _run(self, results: list[RunLoss | None], k: int, run: tuple[int, int], origin: int, chain: Chain) -> None:
         """Emission and loss of one run, into its rows of the block's buffer."""
@@ -96,7 +119,9 @@ class ChainObjective:
         begin, end = offsets[first], offsets[last]
         rows = self._buffer[begin - offsets[origin] : end - offsets[origin]]
         self.scores.emission(self.data, first, last, rows)
-        results[k] = self.loss(rows, offsets[first : last + 1] - begin, self.data.labels[begin:end], chain)
+        offsets = offsets[first : last + 1] - begin
+        sentences = Run(rows, offsets, self.data.labels[begin:end], self.token_weights[begin:end])
+        results[k] = self.loss.of_run(sentences, chain, self._reference)
 
     def _size(self, block: tuple[int, int]) -> int:
         return int(self.data.offsets[block[1]] - self.data.offsets[block[0]])

@@ -92,6 +92,8 @@ def _plain(value: object) -> Any:
     """A parameter as JSON; templates are stored on their own."""
     if value is None or isinstance(value, bool | int | float | str):
         return value
+    if isinstance(value, Mapping):
+        return {str(key): _plain(one) for key, one in value.items()}
     return value.item() if isinstance(value, np.generic) else CUSTOM
 
 

@@ -1,14 +1,14 @@
 """Conditional random fields: a linear chain trained on the probability of whole labellings.
 
     p(y | x) = exp F(x, y; w) / Z(x)                        F: DIGEST section 1
-    minimise   Σ_i loss(x_i, y_i; w) + c2 ‖w‖²              c2 as CRFsuite has it
+    minimise   loss(w) + c2 ‖w‖²                            c2 as CRFsuite has it
 
 Lafferty, McCallum and Pereira 2001; LOSS section 3. Loss: losses/. Optimiser: optim/lbfgs.py.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import ClassVar, Self
 
@@ -20,18 +20,17 @@ from tagwright.encode.flat_text import Sentences
 from tagwright.learners._base import SequenceTagger
 from tagwright.learners._decoder import Decoder
 from tagwright.learners._estimator import FLAG, JOBS, NOT_NEGATIVE, SEED, WHOLE, one_of
+from tagwright.learners._importance import LABEL_WEIGHTS, SampleWeight, token_weights
 from tagwright.learners._labels import Labels, number_labels
 from tagwright.learners._objective import ChainObjective, Weights, count_gold
 from tagwright.learners._watch import DevSet, Watch, all_callbacks, count_jobs, warn_of_end
 from tagwright.learners._weights import transfer_weights
-from tagwright.losses.sequence_log import sequence_log
+from tagwright.losses import LOSSES
 from tagwright.optim.lbfgs import Iteration, minimise_lbfgs
 from tagwright.optim.progress import Callback, Progress
 from tagwright.optim.vectors import add_scaled, inner, norm
 from tagwright.scores.linear import LinearScores
 from tagwright.scores.pattern import find_pattern
-
-LOSSES = {"sequence_log": sequence_log}
 
 
 class CRF(SequenceTagger):
@@ -39,7 +38,8 @@ class CRF(SequenceTagger):
 
     features: a preset ("pos", "ner", "chunk", "s1" ...), a template file, template text or a FeatureSet; "auto" looks
         at the data (ready-made attributes, span labels or not)
-    loss: what is minimised ("sequence_log")
+    loss: what is minimised: "sequence_log" (the usual CRF), "sequence_exp", "pointwise_log" or "pointwise_exp"
+    label_weights: how much tokens count by their gold label, as {"B-PER": 2.0}; 1 for labels not named
     c2: strength of the L2 penalty c2·‖w‖² (0.3 was best or next to best on the dev sets of four corpora)
     min_count: attributes that fewer training tokens have get no weight
     min_conjunction: the same for conjunctions of attributes
@@ -56,10 +56,10 @@ class CRF(SequenceTagger):
     learner = "crf"
     probabilistic = True
     ranges: ClassVar = {
-        "loss": one_of(*LOSSES), "c2": NOT_NEGATIVE, "min_count": WHOLE, "min_conjunction": WHOLE,
-        "all_possible_states": FLAG, "all_possible_transitions": FLAG, "boundaries": FLAG, "max_iterations": WHOLE,
-        "tolerance": NOT_NEGATIVE, "patience": WHOLE, "well_formed": FLAG, "dtype": one_of("float32", "float64"),
-        "warm_start": FLAG, "random_state": SEED, "n_jobs": JOBS,
+        "loss": one_of(*LOSSES), "label_weights": LABEL_WEIGHTS, "c2": NOT_NEGATIVE, "min_count": WHOLE,
+        "min_conjunction": WHOLE, "all_possible_states": FLAG, "all_possible_transitions": FLAG, "boundaries": FLAG,
+        "max_iterations": WHOLE, "tolerance": NOT_NEGATIVE, "patience": WHOLE, "well_formed": FLAG,
+        "dtype": one_of("float32", "float64"), "warm_start": FLAG, "random_state": SEED, "n_jobs": JOBS,
     }  # fmt: skip
 
     def __init__(
@@ -67,6 +67,7 @@ class CRF(SequenceTagger):
         features: object = "auto",
         *,
         loss: str = "sequence_log",
+        label_weights: Mapping[str, float] | None = None,
         c2: float = 0.3,
         min_count: int = 1,
         min_conjunction: int = 2,
@@ -86,6 +87,7 @@ class CRF(SequenceTagger):
     ) -> None:
         self.features = features
         self.loss = loss
+        self.label_weights = label_weights
         self.c2 = c2
         self.min_count = min_count
         self.min_conjunction = min_conjunction
@@ -103,13 +105,22 @@ class CRF(SequenceTagger):
         self.verbose = verbose
         self.callbacks = callbacks
 
-    def fit(self, X: Sentences, y: Labels, X_dev: Sentences | None = None, y_dev: Labels | None = None) -> Self:
-        """Train by L-BFGS. Ctrl-C once stops and keeps the model so far."""
+    def fit(
+        self,
+        X: Sentences,
+        y: Labels,
+        X_dev: Sentences | None = None,
+        y_dev: Labels | None = None,
+        *,
+        sample_weight: SampleWeight | None = None,
+    ) -> Self:
+        """Train by L-BFGS. Ctrl-C once stops and keeps the model so far. sample_weight: one number a sentence."""
         text, flat = self._read_training(X, y)
         old = self if self.warm_start and self.__sklearn_is_fitted__() else None
         names = sorted(set(flat))
         encoder = Encoder(self._choose_features(text, set(names)), min_conjunction=self.min_conjunction)
         data = replace(encoder.learn(text), labels=number_labels(flat, names))
+        weights = token_weights(data, names, sample_weight, self.label_weights)
         pattern = find_pattern(encoder, data, len(names), all_states=self.all_possible_states, min_count=self.min_count)
         scores = LinearScores(encoder, pattern, len(names), np.dtype(self.dtype).type)
         start = np.zeros(pattern.n_weights + len(names) ** 2 + 2 * len(names))
@@ -119,7 +130,7 @@ class CRF(SequenceTagger):
         workers = Workers(count_jobs(self.n_jobs))
         try:
             free = self._free_weights(start, count_gold(data, len(names))[0])
-            objective = ChainObjective(scores, data, LOSSES[self.loss], free, workers)
+            objective = ChainObjective(scores, data, LOSSES[self.loss], free, workers, weights)
             self._minimise(objective, start, DevSet.build(self, X_dev, y_dev))
         finally:
             workers.close()

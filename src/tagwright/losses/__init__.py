@@ -1,1 +1,14 @@
+"""The losses over label sequences, by name: sequence or pointwise, log or exp (LOSS section 3.3; losses/run.py)."""
 
+from tagwright.losses.pointwise_exp import pointwise_exp
+from tagwright.losses.pointwise_log import pointwise_log
+from tagwright.losses.run import Loss, log_of_mean, sum_of_terms
+from tagwright.losses.sequence_exp import sequence_exp
+from tagwright.losses.sequence_log import sequence_log
+
+LOSSES = {
+    "sequence_log": Loss(sequence_log, sum_of_terms),
+    "sequence_exp": Loss(sequence_exp, log_of_mean),
+    "pointwise_log": Loss(pointwise_log, sum_of_terms),
+    "pointwise_exp": Loss(pointwise_exp, log_of_mean),
+}

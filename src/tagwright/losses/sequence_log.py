@@ -1,31 +1,17 @@
-"""F1, the CRF's loss: −Σ_i log p(y_i | x_i). DIGEST section 2; LOSS equation 4.
+"""F1, the CRF's loss: −Σ_i log p(y_i | x_i). DIGEST section 2; LOSS equations 1 and 3.
 
-    value      Σ_i [ log Z(x_i) − F(x_i, y_i) ]
-    gradient   with respect to the lattice: expected minus gold counts, node by node and edge by edge
-
-A loss sees a run of sentences: emission rows and the shared chain. It overwrites the rows by their gradient and returns
-its value with the *expected* transition, start and stop counts (the gold ones never change: the caller keeps them).
+term       −log p(y_i | x_i) = log Z(x_i) − F(x_i, y_i)
+gradient   a_i · (expected − gold counts), node by node and edge by edge
 """
 
 from __future__ import annotations
-
-from dataclasses import dataclass
 
 import numpy as np
 
 from tagwright._jit import tight_kernel
 from tagwright.arrays import Doubles, Floats, Ints, Longs
 from tagwright.chain.forward_backward import Chain, expect
-
-
-@dataclass(frozen=True, slots=True)
-class RunLoss:
-    """A loss over a run of sentences, with the gradient's expected part for the chain's scores."""
-
-    values: Doubles  # [N]
-    transition: Doubles  # [Y, Y]
-    start: Doubles  # [Y]
-    stop: Doubles  # [Y]
+from tagwright.losses.run import Run, RunLoss, add_ends
 
 
 @tight_kernel
@@ -44,21 +30,31 @@ def gold_scores(
 
 
 @tight_kernel
-def subtract_gold(marginals: Floats, offsets: Longs, labels: Ints, start: Doubles, stop: Doubles) -> None:
-    """Expected first and last labels into start, stop [Y]; then marginals −= gold labels."""
+def subtract_gold(marginals: Floats, offsets: Longs, labels: Ints, weights: Doubles, transitions: Doubles) -> None:
+    """marginals = weight · (marginals − gold labels); transitions −= weight · gold transitions."""
     for i in range(offsets.shape[0] - 1):
-        first, last = offsets[i], offsets[i + 1] - 1
-        for y in range(start.shape[0]):
-            start[y] += marginals[first, y]
-            stop[y] += marginals[last, y]
-        for p in range(first, last + 1):
+        weight = marginals.dtype.type(weights[i])
+        for p in range(offsets[i], offsets[i + 1]):
             marginals[p, labels[p]] -= 1
+            if weight != 1:
+                for j in range(marginals.shape[1]):
+                    marginals[p, j] *= weight
+            if p > offsets[i]:
+                transitions[labels[p - 1], labels[p]] -= weights[i]
 
 
-def sequence_log(emission: Floats, offsets: Longs, labels: Ints, chain: Chain) -> RunLoss:
-    """Value and gradient for one run: emission [n, P], offsets [N + 1] from 0, gold labels [n]."""
-    gold, start, stop = np.empty(len(offsets) - 1), np.zeros(chain.n_labels), np.zeros(chain.n_labels)
-    gold_scores(emission, offsets, labels, *chain.scores, gold)
-    found = expect(emission, offsets, chain)
-    subtract_gold(emission, offsets, labels, start, stop)
-    return RunLoss(found.log_z - gold, found.transitions, start, stop)
+def sequence_loss(run: Run, chain: Chain, rate: float, reference: float) -> RunLoss:
+    """Terms log Z − F and their gradient, each counted weight · exp(rate · (term − reference)) times."""
+    gold = np.empty(len(run.offsets) - 1)
+    gold_scores(run.emission, run.offsets, run.labels, *chain.scores, gold)
+    weights = run.sentence_weights
+    found = expect(run.emission, run.offsets, chain, weights=weights, pivots=gold + reference, rate=rate)
+    subtract_gold(run.emission, run.offsets, run.labels, found.weights, found.transitions)
+    start, stop = np.zeros(chain.n_labels), np.zeros(chain.n_labels)
+    add_ends(run.emission, run.offsets, start, stop)
+    return RunLoss(found.log_z - gold, weights, found.transitions, start, stop)
+
+
+def sequence_log(run: Run, chain: Chain, reference: float = 0.0) -> RunLoss:
+    """Terms and gradient of one run; the reference is of no use here."""
+    return sequence_loss(run, chain, 0.0, reference)

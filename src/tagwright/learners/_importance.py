@@ -1,0 +1,74 @@
+"""How much each training token counts: the weight of its sentence times the weight of its gold label.
+
+a_t = sample_weight[i] · label_weights.get(y_t, 1)          what the losses make of it: losses/run.py
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from tagwright.arrays import Doubles, Floats
+from tagwright.encode.dataset import Dataset
+from tagwright.errors import DataError, ParameterError
+
+SampleWeight = Sequence[float] | Floats
+
+
+def token_weights(
+    data: Dataset,
+    names: Sequence[str],
+    sample_weight: SampleWeight | None,
+    label_weights: Mapping[str, float] | None,
+) -> Doubles | None:
+    """The weights of all tokens [n]; None where nothing was given. `names`: the labels that data.labels number."""
+    if sample_weight is None and not label_weights:
+        return None
+    weights = np.ones(data.n_tokens)
+    if sample_weight is not None:
+        weights *= np.repeat(_read_sample_weight(sample_weight, data.n_sentences), data.lengths)
+    if label_weights:
+        weights *= _read_label_weights(label_weights, names)[data.labels]
+    if not weights.any():
+        raise DataError("every token has a label of weight 0 or stands in a sentence of weight 0", place="fit")
+    return weights
+
+
+def _read_sample_weight(given: SampleWeight, n_sentences: int) -> Doubles:
+    try:
+        weights = np.array(given, np.float64)
+    except (TypeError, ValueError):
+        raise DataError(
+            f"expected a list of numbers, one a sentence, found {given!r:.60}", place="sample_weight"
+        ) from None
+    if weights.shape != (n_sentences,):
+        found = len(weights) if weights.ndim == 1 else f"an array of shape {weights.shape}"
+        raise DataError(f"{n_sentences} sentences but {found} weights; give one a sentence", place="sample_weight")
+    bad = np.flatnonzero(~((weights >= 0) & (weights < np.inf)))
+    if len(bad):
+        raise DataError(f"expected a number of at least 0, found {weights[bad[0]]}", place=f"sample_weight[{bad[0]}]")
+    if not weights.any():
+        raise DataError("all weights are 0: there is nothing to learn from", place="sample_weight")
+    return weights
+
+
+def _read_label_weights(given: Mapping[str, float], names: Sequence[str]) -> Doubles:
+    weights = dict.fromkeys(names, 1.0)
+    for label, weight in given.items():
+        if label not in weights:
+            raise ParameterError(
+                f"label_weights: there is no label {label!r} in the training data; it has: {', '.join(names)}"
+            )
+        weights[label] = float(weight)
+    return np.array(list(weights.values()))
+
+
+def _is_weight(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < float("inf")
+
+
+LABEL_WEIGHTS = (
+    lambda value: value is None or (isinstance(value, Mapping) and all(map(_is_weight, value.values()))),
+    "None or a dict of labels with numbers of at least 0",
+)
