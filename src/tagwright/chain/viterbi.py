@@ -99,8 +99,10 @@ def viterbi(
     emission: Floats, offsets: Longs, transition: Floats, incoming: Floats, start: Floats, stop: Floats, lead: Floats,
     delta: Floats, alive: Longs, sums: Floats, labels: Ints, scores: Doubles,
 ) -> None:  # fmt: skip
-    """Given emission [n, P], offsets [N + 1] and Steps; delta [L, P], alive [Y + 4] and sums [P] are work. Returned: labels [n], scores [N]
-    (−inf where no labelling is possible; the labels then mean nothing)."""
+    """Given emission [n, P], offsets [N + 1] and Steps; delta [L, P], alive [Y + 4] and sums [P] are work.
+
+    Returned: labels [n], scores [N] (−inf where no labelling is possible; the labels then mean nothing).
+    """
     Y = incoming.shape[0]
     for i in range(offsets.shape[0] - 1):
         begin = offsets[i]
