@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -44,4 +46,23 @@ def test_workers_do_every_piece_and_pass_errors_on(n_jobs: int) -> None:
     np.testing.assert_array_equal(out, np.arange(50))
     with pytest.raises(ValueError, match="bad piece"):
         workers.run(task, [(0, 7.5), (1, 0.0)])
+    workers.close()
+
+
+def test_after_an_error_nobody_goes_on_working() -> None:
+    workers = Workers(2)
+    done: list[int] = []
+
+    def task(k: int) -> None:
+        if k == 0:
+            raise ValueError("bad piece")
+        time.sleep(0.02)
+        done.append(k)
+
+    with pytest.raises(ValueError, match="bad piece"):
+        workers.run(task, [(k,) for k in range(40)])
+    finished = len(done)
+    assert finished < 30  # what had not begun was called off
+    time.sleep(0.1)
+    assert len(done) == finished  # and what had begun was waited for
     workers.close()
