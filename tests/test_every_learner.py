@@ -85,12 +85,18 @@ def test_marginals(fitted: SequenceTagger) -> None:
         with pytest.raises(ParameterError, match="no probabilities"):
             fitted.predict_marginals(X)
         return
-    for sentence in fitted.predict_marginals(X):
+    found = fitted.predict_marginals(X)
+    assert [len(sentence) for sentence in found] == [len(sentence) for sentence in X]
+    for sentence in found:
         for item in sentence:
             assert sum(item.values()) == pytest.approx(1, abs=1e-5)
             assert set(item) == {"A", "B", "C"}
-    (options,) = fitted.predict_nbest([X[0][:3]], k=100)
-    assert sum(np.exp([score for _, score in options])) == pytest.approx(1, abs=1e-4)
+    short = [sentence[:3] for sentence in X]
+    for items, options in zip(fitted.predict_marginals(short), fitted.predict_nbest(short, k=100), strict=True):
+        for t, item in enumerate(items):  # all 27 labellings are among the hundred best
+            for label, probability in item.items():
+                by_sum = sum(np.exp(score) for labels, score in options if labels[t] == label)
+                assert probability == pytest.approx(by_sum, abs=1e-4)
 
 
 def test_allowed_labels(fitted: SequenceTagger) -> None:
@@ -117,6 +123,8 @@ def test_long_text_goes_through_in_batches(fitted: SequenceTagger, monkeypatch: 
     monkeypatch.setattr("tagwright.learners._base.BATCH_TOKENS", 10)
     monkeypatch.setattr("tagwright.learners._decoder.RUN_TOKENS", 5)
     assert fitted.predict(X) == whole
+    allowed = [[["A", "B", "C"][(i + t) % 3] for t in range(len(s))] for i, s in enumerate(X)]
+    assert fitted.predict(X, allowed=allowed) == allowed
 
 
 @pytest.mark.parametrize(
