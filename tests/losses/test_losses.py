@@ -166,6 +166,24 @@ def test_scaled_adjoint_equals_log_space(dtype: type) -> None:
     np.testing.assert_allclose(found.transitions, counts, atol=tolerance * 100)
 
 
+def test_rounding_errors_do_not_pile_up() -> None:
+    """5,000 tokens in float32: without the drift taken out, errors are ten times as large."""
+    rng = np.random.default_rng(2)
+    Y, T = 6, 5000
+    chains = [rng.normal(size=(Y, Y)) * 2, rng.normal(size=Y), rng.normal(size=Y)]
+    emission = (rng.normal(size=(T, Y)) * 2).astype(np.float32)
+    noise = rng.integers(0, Y, T)
+    labels = np.where(rng.random(T) < 0.9, emission.argmax(axis=1), noise).astype(np.int32)
+    found = []
+    for dtype in (np.float32, np.float64):
+        rows = np.zeros((T, padded(Y)), dtype)
+        rows[:, :Y] = emission
+        chain = Chain.build(*chains, dtype)
+        fast.differentiate_marginals(rows, np.array([0, T]), labels, chain, weights=np.ones(T))
+        found.append(rows)
+    np.testing.assert_allclose(found[0], found[1], atol=2e-6)
+
+
 @pytest.mark.parametrize("name", LOSSES)
 def test_underflow_goes_to_log_space_not_to_a_wrong_number(name: str) -> None:
     """Gold labels 200 below the others: scaled float32 does not hold their probability, log space does."""
