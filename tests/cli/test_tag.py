@@ -65,7 +65,7 @@ def test_marginals_need_probabilities(run: Run, chunker: Path) -> None:
     code, out, err = run("tag", chunker, "--marginals", stdin="The DT\n")
     assert (code, out) == (1, "")
     assert err == (
-        "tagwright: error: --marginals: perceptron has no probabilities; train a crf or an hmm, or leave it out\n"
+        "tagwright: error: --marginals: perceptron has no probabilities; train a crf, memm or hmm, or leave it out\n"
     )
 
 

@@ -1,7 +1,7 @@
 """What a model learned, by name: weights of attributes, transitions between labels, attributes by template.
 
-Weights are known where scores are linear (CRF, perceptron) or tables of words (HMM: log-probabilities, all negative).
-Every learner has a chain of labels.
+Weights are known where scores are linear (CRF, MEMM, perceptron) or tables of words (HMM: log-probabilities, all
+negative). Every learner has a chain of labels.
 """
 
 from __future__ import annotations

@@ -32,7 +32,7 @@ def run(arguments: Namespace) -> None:
         loaded = open_model(arguments.model)
         if arguments.marginals and not loaded.model.probabilistic:
             raise ParameterError(
-                f"--marginals: {loaded.model.learner} has no probabilities; train a crf or an hmm, or leave it out"
+                f"--marginals: {loaded.model.learner} has no probabilities; train a crf, memm or hmm, or leave it out"
             )
         with open_output(arguments.output) as output:
             batch = Batch(loaded.model, output, nbest=arguments.nbest, marginals=arguments.marginals)

@@ -9,9 +9,12 @@ from tagwright.learners._base import SequenceTagger
 from tagwright.learners._stored import restore
 from tagwright.learners.crf import CRF
 from tagwright.learners.hmm import HMM
+from tagwright.learners.memm import MEMM
 from tagwright.learners.structured_perceptron import StructuredPerceptron
 
-LEARNERS: dict[str, type[SequenceTagger]] = {learner.learner: learner for learner in (CRF, HMM, StructuredPerceptron)}
+LEARNERS: dict[str, type[SequenceTagger]] = {
+    learner.learner: learner for learner in (CRF, HMM, MEMM, StructuredPerceptron)
+}
 
 
 def load(path: str | os.PathLike[str]) -> SequenceTagger:
@@ -20,4 +23,4 @@ def load(path: str | os.PathLike[str]) -> SequenceTagger:
     return model
 
 
-__all__ = ["CRF", "HMM", "LEARNERS", "SequenceTagger", "StructuredPerceptron", "load"]
+__all__ = ["CRF", "HMM", "LEARNERS", "MEMM", "SequenceTagger", "StructuredPerceptron", "load"]

@@ -38,6 +38,7 @@ class SequenceTagger(Estimator):
 
     learner: ClassVar[str]  # its name on the command line
     probabilistic: ClassVar[bool] = False  # whether scores are log-probabilities
+    decoder_type: ClassVar[type[Decoder]] = Decoder
     features: object
     well_formed: bool
 
@@ -131,7 +132,7 @@ class SequenceTagger(Estimator):
 
     def _require_probabilities(self, what: str) -> None:
         if not self.probabilistic:
-            raise ParameterError(f"{type(self).__name__} has no probabilities, so no {what}; use a CRF or an HMM")
+            raise ParameterError(f"{type(self).__name__} has no probabilities, so no {what}; use a CRF, MEMM or HMM")
 
     # ---- training ----
 

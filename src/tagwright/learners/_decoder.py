@@ -88,10 +88,14 @@ class Decoder:
         for first, last in cuts:
             begin, end = int(data.offsets[first]), int(data.offsets[last])
             rows = np.empty((end - begin, self.scores.width), self.scores.dtype)
-            self.scores.emission(data, first, last, rows)
+            self._emission(data, first, last, rows)
             if allowed is not None:
                 rows[:, : self.scores.n_labels][~allowed[begin:end]] = -np.inf
             yield first, last, rows
+
+    def _emission(self, data: Dataset, first: int, last: int, out: Floats) -> None:
+        """The emission rows of the sentences `first` to `last` − 1, into out [n, P]."""
+        self.scores.emission(data, first, last, out)
 
     def _check_possible(self, scores: Doubles, first: int) -> None:
         impossible = np.flatnonzero(~(scores > -np.inf))

@@ -18,7 +18,6 @@ from tagwright.attributes.templates import FeatureSet
 from tagwright.encode.encoder import Encoder
 from tagwright.encode.vocabulary import Vocabulary
 from tagwright.errors import ModelFileError
-from tagwright.learners._decoder import Decoder
 from tagwright.model_file import StoredModel, read_model, write_model
 from tagwright.scores.linear import LinearScores, Pattern
 
@@ -81,7 +80,7 @@ def _restore(stored: StoredModel, learners: Mapping[str, Callable[..., Learner]]
     Y = len(model.labels_)
     if [part.shape for part in chain] != [(Y, Y), (Y,), (Y,)]:
         raise ModelFileError("the chain does not fit the labels")
-    model.decoder_ = Decoder(scores, chain[0], chain[1], chain[2])
+    model.decoder_ = model.decoder_type(scores, chain[0], chain[1], chain[2])
     return model
 
 

@@ -26,6 +26,7 @@ from tagwright.learners._objective import ChainObjective, Weights, count_gold
 from tagwright.learners._watch import DevSet, Watch, all_callbacks, count_jobs, warn_of_end
 from tagwright.learners._weights import transfer_weights
 from tagwright.losses import LOSSES
+from tagwright.losses.run import Loss
 from tagwright.optim.lbfgs import Iteration, minimise_lbfgs
 from tagwright.optim.progress import Callback, Progress
 from tagwright.optim.vectors import add_scaled, inner, norm
@@ -130,11 +131,15 @@ class CRF(SequenceTagger):
         workers = Workers(count_jobs(self.n_jobs))
         try:
             free = self._free_weights(start, count_gold(data, len(names))[0])
-            objective = ChainObjective(scores, data, LOSSES[self.loss], free, workers, weights)
+            objective = ChainObjective(scores, data, self._choose_loss(), free, workers, weights)
             self._minimise(objective, start, DevSet.build(self, X_dev, y_dev))
         finally:
             workers.close()
         return self
+
+    def _choose_loss(self) -> Loss:
+        """What is minimised."""
+        return LOSSES[self.loss]
 
     def _free_weights(self, vector: Doubles, gold_transitions: Doubles) -> Bools:
         """Which weights may move: those of transitions and boundaries only where they are wanted."""
@@ -156,7 +161,8 @@ class CRF(SequenceTagger):
         def decode(w: Doubles) -> Decoder:
             weights = Weights.split(w, len(self.labels_))
             objective.scores.set_weights(weights.attributes, objective.workers)
-            return Decoder(objective.scores, *self._constrain(weights.transition, weights.start, weights.stop))
+            chain = self._constrain(weights.transition, weights.start, weights.stop)
+            return self.decoder_type(objective.scores, *chain)
 
         watch = Watch(dev, self.patience, all_callbacks(self.callbacks, self.verbose), decode)
 
