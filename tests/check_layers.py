@@ -20,7 +20,7 @@ PACKAGE = "tagwright"
 LAYERS = (
     ("errors", "compat", "arrays", "_jit", "sequence"),
     ("io",),
-    ("metrics", "significance", "model_file", "datasets"),
+    ("metrics", "significance", "calibration", "model_file", "datasets"),
     ("attributes",),
     ("encode",),
     ("scores",),

@@ -27,6 +27,27 @@ def log_sum(scores: Doubles) -> float:
 
 
 @kernel
+def log_forward(emission: Floats, transition: Doubles, start: Doubles, alpha: Doubles) -> None:
+    """log α [T, Y] of one sentence, emission [T, ≥ Y]."""
+    Y = start.shape[0]
+    alpha[0] = start + emission[0, :Y]
+    for t in range(1, emission.shape[0]):
+        for j in range(Y):
+            alpha[t, j] = np.float64(emission[t, j]) + log_sum(alpha[t - 1] + transition[:, j])
+
+
+@kernel
+def log_backward(emission: Floats, transition: Doubles, stop: Doubles, beta: Doubles) -> None:
+    """log β [T, Y] of one sentence, emission [T, ≥ Y]."""
+    T, Y = emission.shape[0], stop.shape[0]
+    beta[T - 1] = stop
+    for t in range(T - 2, -1, -1):
+        ahead = emission[t + 1, :Y] + beta[t + 1]
+        for i in range(Y):
+            beta[t, i] = log_sum(transition[i] + ahead)
+
+
+@kernel
 def log_forward_backward(
     emission: Floats, transition: Doubles, start: Doubles, stop: Doubles, gamma: Floats, counts: Doubles
 ) -> float:
@@ -35,21 +56,16 @@ def log_forward_backward(
     T, Y = emission.shape[0], start.shape[0]
     alpha = np.empty((T, Y))
     beta = np.empty((T, Y))
-    work = np.empty(Y)
-    alpha[0] = start + emission[0, :Y]
-    for t in range(1, T):
-        for j in range(Y):
-            alpha[t, j] = np.float64(emission[t, j]) + log_sum(alpha[t - 1] + transition[:, j])
+    log_forward(emission, transition, start, alpha)
     log_z = log_sum(alpha[T - 1] + stop)
     if log_z == -np.inf:
         return log_z
-    beta[T - 1] = stop
+    log_backward(emission, transition, stop, beta)
     for t in range(T - 2, -1, -1):
-        work[:] = emission[t + 1, :Y] + beta[t + 1]
         for i in range(Y):
-            beta[t, i] = log_sum(transition[i] + work)
             for j in range(Y):
-                counts[i, j] += np.exp(alpha[t, i] + transition[i, j] + work[j] - log_z)
+                ahead = np.float64(emission[t + 1, j]) + beta[t + 1, j]
+                counts[i, j] += np.exp(alpha[t, i] + transition[i, j] + ahead - log_z)
     for t in range(T):
         for y in range(Y):
             gamma[t, y] = np.exp(alpha[t, y] + beta[t, y] - log_z)

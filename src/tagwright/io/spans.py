@@ -12,7 +12,7 @@ begins at a label with B, S or U, after O, after E, S, L or U, and wherever the 
 span, `B-PER I-LOC` is two, and `O E-PER` is one of a single word. `allowed_transitions` gives the strict rules: the
 sequences that `write_spans` can produce.
 
-Used by metrics (span F1, per sentence) and by chain/ (constraints on the lattice).
+Used by metrics (span F1, per sentence), by chain/ (constraints on the lattice) and for the probabilities of spans.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def read_spans(labels: Sequence[str], scheme: str = "auto") -> list[Span]:
     start, open_type, last = 0, "", "O"
     for t, label in enumerate(labels):
         prefix, type = _split_checked(label, scheme, t)
-        begins = prefix != "O" and (prefix in BEGINS or last == "O" or last in ENDS or type != open_type)
+        begins = _begins(last, open_type, prefix, type)
         if last != "O" and (begins or prefix == "O"):
             spans.append(Span(start, t, open_type))
         if begins:
@@ -73,6 +73,30 @@ def read_spans(labels: Sequence[str], scheme: str = "auto") -> list[Span]:
     if last != "O":
         spans.append(Span(start, len(labels), open_type))
     return spans
+
+
+def _begins(last: str, open_type: str, prefix: str, type: str) -> bool:
+    """Whether a label begins a span after the label `last` of type `open_type`; a sentence begins after O."""
+    return prefix != "O" and (prefix in BEGINS or last == "O" or last in ENDS or type != open_type)
+
+
+class Borders(NamedTuple):
+    """How `read_spans` finds the borders of spans, label by label. A sentence begins after O and ends before O."""
+
+    types: list[str]  # all types, sorted
+    type: npt.NDArray[np.int64]  # [Y] number of each label's type; −1 for O
+    begins: Mask  # [Y, Y] previous × current: a span begins with current
+    goes_on: Mask  # [Y, Y] the span of previous goes on with current; else it ends before current
+
+
+def span_borders(labels: Sequence[str]) -> Borders:
+    """The rules of `read_spans` as arrays over `labels`."""
+    parts = [_split_checked(label, "auto", t) for t, label in enumerate(labels)]
+    types = sorted({type for prefix, type in parts if prefix != "O"})
+    numbers = np.array([types.index(type) if prefix != "O" else -1 for prefix, type in parts], dtype=np.int64)
+    begins = np.array([[_begins(*previous, *current) for current in parts] for previous in parts], dtype=np.bool_)
+    begins = begins.reshape(len(parts), len(parts))
+    return Borders(types, numbers, begins, ~begins & (numbers >= 0)[None, :])
 
 
 def write_spans(spans: Iterable[Span], length: int, scheme: str) -> list[str]:

@@ -17,6 +17,7 @@ import numpy as np
 
 from tagwright.arrays import Bools, Doubles, Workers
 from tagwright.attributes.templates import FeatureSet, resolve
+from tagwright.calibration import Platt
 from tagwright.encode.dataset import Dataset
 from tagwright.encode.encoder import Encoder
 from tagwright.encode.flat_text import FlatText, Sentences
@@ -25,6 +26,7 @@ from tagwright.io.spans import allowed_transitions, detect_scheme
 from tagwright.learners._decoder import Decoder, Scores
 from tagwright.learners._estimator import Estimator
 from tagwright.learners._labels import Labels, allowed_mask, check_labels
+from tagwright.learners._spans import ScoredSpan, calibrate, fit_calibration, require_span_labels, score_spans
 from tagwright.learners._stored import restore_linear, store, store_linear
 
 BATCH_TOKENS = 1 << 15
@@ -45,6 +47,7 @@ class SequenceTagger(Estimator):
     labels_: list[str]
     encoder_: Encoder
     decoder_: Decoder
+    span_calibration_: Platt | None = None  # by calibrate_spans
     info_: dict[str, Any]  # what the command line wants to remember (layout of the training file ...)
 
     def fit(self, X: Sentences, y: Labels, X_dev: Sentences | None = None, y_dev: Labels | None = None) -> Self:
@@ -53,15 +56,22 @@ class SequenceTagger(Estimator):
 
     # ---- prediction ----
 
-    def predict(self, X: Sentences, allowed: Allowed | None = None) -> list[list[str]]:
+    def predict(self, X: Sentences, allowed: Allowed | None = None, *, decoding: str = "viterbi") -> list[list[str]]:
         """The best labels of every sentence.
 
         `allowed` restricts positions: for each sentence, for each item, None (all labels), a label or some labels.
+        `decoding`: "viterbi" gives the most probable labelling; "posterior" the one of which the most labels can be
+        expected to be right. That one may be no well-formed sequence of spans, unless the model is `well_formed`.
         """
+        if decoding not in ("viterbi", "posterior"):
+            raise ParameterError(f"decoding must be one of 'viterbi', 'posterior', found {decoding!r}")
+        if decoding == "posterior":
+            self._require_probabilities("posterior decoding")
         names = self.labels_ if self.__sklearn_is_fitted__() else []
         out: list[list[str]] = []
         for data, mask, lengths in self._encoded(X, allowed):
-            labels = iter(map(names.__getitem__, self.decoder_.best(data, mask).tolist()))
+            decode = self.decoder_.best if decoding == "viterbi" else self.decoder_.best_by_position
+            labels = iter(map(names.__getitem__, decode(data, mask).tolist()))
             out.extend(list(islice(labels, length)) for length in lengths)
         return out
 
@@ -93,6 +103,34 @@ class SequenceTagger(Estimator):
                 texts = [[self.labels_[y] for y in path] for path in paths.tolist()]
                 out.append(list(zip(texts, (scores - shift).tolist(), strict=True)))
         return out
+
+    def predict_spans(
+        self, X: Sentences, allowed: Allowed | None = None, *, calibrated: bool = True
+    ) -> list[list[ScoredSpan]]:
+        """The spans of every sentence's best labels, each with the probability that exactly this span is right.
+
+        The probability is that of all labellings together that have the span; `calibrate_spans` makes it keep its
+        word on held-out data (`calibrated=False` leaves that out).
+        """
+        self._require_probabilities("predict_spans")
+        self._check_fitted()
+        require_span_labels(self.labels_, "predict_spans")
+        out: list[list[ScoredSpan]] = []
+        for data, mask, lengths in self._encoded(X, allowed):
+            found = iter(score_spans(self.decoder_, data, mask, self.labels_))
+            out.extend(next(found) if length else [] for length in lengths)
+        if self.span_calibration_ is None or not calibrated:
+            return out
+        return [calibrate(spans, self.span_calibration_) for spans in out]
+
+    def calibrate_spans(self, X: Sentences, y: Labels) -> Self:
+        """Fit the map from a span's probability to how often such spans are right, on sentences not trained on."""
+        check_labels(y, FlatText.build(X))
+        found = self.predict_spans(X, calibrated=False)
+        if not any(found):
+            raise DataError("the model finds no spans here, so there is nothing to calibrate on", place="X")
+        self.span_calibration_ = fit_calibration(found, y)
+        return self
 
     def score(self, X: Sentences, y: Labels) -> float:
         """The share of items that get the right label, from 0 to 1."""
@@ -137,8 +175,9 @@ class SequenceTagger(Estimator):
     # ---- training ----
 
     def _read_training(self, X: Sentences, y: Labels) -> tuple[FlatText, list[str]]:
-        """Check the parameters and the training data."""
+        """Check the parameters and the training data. What was calibrated on an older model is forgotten."""
         self.check_params()
+        self.span_calibration_ = None
         text = FlatText.build(X)
         if not text.items:
             raise DataError("there are no sentences to train on", place="X")

@@ -6,7 +6,7 @@ forbidden transitions are −inf in the chain.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -14,9 +14,11 @@ import numpy as np
 from tagwright.arrays import Bools, Doubles, Floats, Ints, Longs, Workers, cut_evenly
 from tagwright.chain.forward_backward import Chain, expect
 from tagwright.chain.kbest import k_best
+from tagwright.chain.span_probability import span_probabilities
 from tagwright.chain.viterbi import Steps, best_paths
 from tagwright.encode.dataset import Dataset
 from tagwright.errors import DataError
+from tagwright.io.spans import Borders
 
 RUN_TOKENS = 1 << 11
 
@@ -71,6 +73,37 @@ class Decoder:
             self._check_possible(log_z[first:last], first)
             found[offsets[0] : offsets[-1]] = rows[:, : self.scores.n_labels]
         return found, log_z
+
+    def best_by_position(self, data: Dataset, allowed: Bools | None = None) -> Ints:
+        """The labelling of which the most labels can be expected to be right: max_y Σ_t p(y_t | x). [n]
+
+        Without forbidden transitions that is the most probable label of every position; with them, Viterbi over the
+        marginals, on the transitions that are not forbidden.
+        """
+        marginals, _ = self.marginals(data, allowed)
+        if all(np.isfinite(part).all() for part in self.chain_scores):
+            return np.asarray(marginals.argmax(axis=1), np.int32)
+        rows = np.zeros((data.n_tokens, self.scores.width))
+        rows[:, : self.scores.n_labels] = marginals if allowed is None else np.where(allowed, marginals, -np.inf)
+        transition, start, stop = (np.where(np.isfinite(part), 0.0, -np.inf) for part in self.chain_scores)
+        labels, scores = best_paths(rows, data.offsets, Steps.build(transition, start, stop, np.float64))
+        self._check_possible(scores, 0)
+        return labels
+
+    def span_probabilities(
+        self, data: Dataset, spans: Sequence[Longs], borders: Borders, allowed: Bools | None = None
+    ) -> list[Doubles]:
+        """For every sentence the probabilities [K] of its spans [K, 3] (begin, end, number of the type)."""
+        found = []
+        for first, last, rows in self._runs(data, allowed):
+            for i in range(first, last):
+                begin, end = data.offsets[i : i + 2] - data.offsets[first]
+                rules = (borders.begins, borders.goes_on, borders.type)
+                empty = len(spans[i]) == 0
+                found.append(
+                    np.empty(0) if empty else span_probabilities(rows[begin:end], self.chain_scores, *rules, spans[i])
+                )
+        return found
 
     def k_best(self, data: Dataset, k: int, allowed: Bools | None = None) -> Iterator[tuple[Longs, Doubles]]:
         """For every sentence, its k best labellings [K, T] and their scores [K], best first."""

@@ -8,6 +8,7 @@ arrays    codes, keys of conjunctions, the pattern and its weights (zeros left o
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ import numpy as np
 
 from tagwright.arrays import Workers
 from tagwright.attributes.templates import FeatureSet
+from tagwright.calibration import Platt
 from tagwright.encode.encoder import Encoder
 from tagwright.encode.vocabulary import Vocabulary
 from tagwright.errors import ModelFileError
@@ -38,6 +40,7 @@ def store(model: Learner, path: Path) -> None:
         "features": None if features is None else {"name": features.name, "text": features.to_text()},
         "width": model.encoder_.width,
         "facts": {name: _plain(getattr(model, name)) for name in FACTS if hasattr(model, name)},
+        "span_calibration": None if model.span_calibration_ is None else asdict(model.span_calibration_),
         "info": getattr(model, "info_", {}),
     }
     _store_encoder(model.encoder_, arrays, strings)
@@ -75,6 +78,8 @@ def _restore(stored: StoredModel, learners: Mapping[str, Callable[..., Learner]]
         if name in FACTS:
             setattr(model, name, value)
     model.info_ = header["info"]
+    if header.get("span_calibration") is not None:
+        model.span_calibration_ = _restore_calibration(header["span_calibration"])
     scores = model._restore_scores(stored.arrays)
     chain = [stored.arrays[f"chain.{name}"].astype(np.float64) for name in ("transition", "start", "stop")]
     Y = len(model.labels_)
@@ -82,6 +87,12 @@ def _restore(stored: StoredModel, learners: Mapping[str, Callable[..., Learner]]
         raise ModelFileError("the chain does not fit the labels")
     model.decoder_ = model.decoder_type(scores, chain[0], chain[1], chain[2])
     return model
+
+
+def _restore_calibration(stored: dict[str, Any]) -> Platt:
+    if sorted(stored) != ["intercept", "slope"] or not all(isinstance(value, float) for value in stored.values()):
+        raise ModelFileError(f"the calibration of spans is not a slope and an intercept: {stored}")
+    return Platt(**stored)
 
 
 CUSTOM = "<the templates of this model>"
