@@ -2,7 +2,7 @@
 
 forms[c, p]          form of the token at p in column c
 attributes of p      attributes[pointers[p] : pointers[p + 1]], with values: conjunctions and ready-made attributes
-labels[p]            gold label, −1 where there is none
+labels[p]            gold label; negative where it is not known (−1 − k: it is one of the k-th set of labels)
 """
 
 from __future__ import annotations

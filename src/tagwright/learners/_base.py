@@ -175,13 +175,18 @@ class SequenceTagger(Estimator):
     # ---- training ----
 
     def _read_training(self, X: Sentences, y: Labels) -> tuple[FlatText, list[str]]:
-        """Check the parameters and the training data. What was calibrated on an older model is forgotten."""
+        """Check the parameters and the training data."""
+        text = self._read_text(X)
+        return text, check_labels(y, text)
+
+    def _read_text(self, X: Sentences) -> FlatText:
+        """Check the parameters and the sentences to train on. What was calibrated on an older model is forgotten."""
         self.check_params()
         self.span_calibration_ = None
         text = FlatText.build(X)
         if not text.items:
             raise DataError("there are no sentences to train on", place="X")
-        return text, check_labels(y, text)
+        return text
 
     def _choose_features(self, text: FlatText, labels: set[str]) -> FeatureSet | None:
         """The feature set that `features` means for this data; None for ready-made attributes."""

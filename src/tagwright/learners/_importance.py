@@ -1,6 +1,8 @@
 """How much each training token counts: the weight of its sentence times the weight of its gold label.
 
 a_t = sample_weight[i] · label_weights.get(y_t, 1)          what the losses make of it: losses/run.py
+
+The weight of a label that is not known is 1.
 """
 
 from __future__ import annotations
@@ -29,7 +31,8 @@ def token_weights(
     if sample_weight is not None:
         weights *= np.repeat(_read_sample_weight(sample_weight, data.n_sentences), data.lengths)
     if label_weights:
-        weights *= _read_label_weights(label_weights, names)[data.labels]
+        by_label = _read_label_weights(label_weights, names)
+        weights *= np.where(data.labels >= 0, by_label[data.labels.clip(0)], 1.0)
     if not weights.any():
         raise DataError("every token has a label of weight 0 or stands in a sentence of weight 0", place="fit")
     return weights

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
 from itertools import chain
 
 import numpy as np
@@ -12,10 +14,26 @@ from tagwright.encode.flat_text import FlatText
 from tagwright.errors import DataError
 
 Labels = Sequence[Sequence[str]]
+PartialLabels = Sequence[Sequence[str | Collection[str] | None]]
 
 
 def check_labels(y: Labels, text: FlatText, *, argument: str = "y") -> list[str]:
     """All labels end to end; refuse what does not fit the sentences."""
+    _check_shape(y, text, argument)
+    flat = list(chain.from_iterable(y))
+    if set(map(type, flat)) - {str}:
+        p = next(p for p, label in enumerate(flat) if type(label) is not str)
+        if not isinstance(flat[p], str):
+            cure = "; only CRF(loss='sequence_log') learns from labels known in part" if _is_partial(flat[p]) else ""
+            raise DataError(f"labels are strings, found {flat[p]!r}{cure}", place=text.place(p, argument))
+        flat = [str(label) for label in flat]
+    if "" in flat:
+        raise DataError("a label is empty", place=text.place(flat.index(""), argument))
+    return flat
+
+
+def _check_shape(y: PartialLabels, text: FlatText, argument: str) -> None:
+    """One list a sentence, one entry an item."""
     n = len(text.offsets) - 1
     if isinstance(y, str) or not hasattr(y, "__len__"):
         raise DataError(f"expected a list of label lists, found {type(y).__name__}", place=argument)
@@ -26,15 +44,56 @@ def check_labels(y: Labels, text: FlatText, *, argument: str = "y") -> list[str]
             raise DataError(f"labels are a list of strings, found the string {labels[:40]!r}", place=f"{argument}[{i}]")
         if len(labels) != length:
             raise DataError(f"{length} items but {len(labels)} labels; label every item", place=f"{argument}[{i}]")
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingLabels:
+    """Labels as numbers, known at least in part: y ≥ 0 is the label names[y], −1 − k is one of the labels sets[k]."""
+
+    names: list[str]
+    numbers: Ints  # [n]
+    sets: Bools  # [K, Y]; K = 0 where all labels are known
+
+
+def read_training_labels(y: PartialLabels, text: FlatText, *, partial: bool) -> TrainingLabels:
+    """All labels end to end. If `partial`, any may be None (unknown: any label) or a collection (one of these)."""
+    _check_shape(y, text, "y")
     flat = list(chain.from_iterable(y))
-    if set(map(type, flat)) - {str}:
-        p = next(p for p, label in enumerate(flat) if type(label) is not str)
-        if not isinstance(flat[p], str):
-            raise DataError(f"labels are strings, found {flat[p]!r}", place=text.place(p, argument))
-        flat = [str(label) for label in flat]
-    if "" in flat:
-        raise DataError("a label is empty", place=text.place(flat.index(""), argument))
-    return flat
+    if not partial or not any(map(_is_partial, flat)):
+        known = check_labels(y, text)  # type: ignore[arg-type]  # it refuses what are no strings
+        names = sorted(set(known))
+        return TrainingLabels(names, number_labels(known, names), np.zeros((0, len(names)), np.bool_))
+    entries = [_read_entry(entry, text.place(p, "y")) for p, entry in enumerate(flat)]
+    names = sorted({label for entry in entries if entry is not None for label in entry})
+    if not names:
+        raise DataError("no label is known anywhere; give at least one", place="y")
+    index = {name: number for number, name in enumerate(names)}
+    codes: dict[frozenset[str], int] = {}
+    numbers = np.empty(len(entries), np.int32)
+    for p, entry in enumerate(entries):
+        wanted = frozenset(names) if entry is None else entry
+        numbers[p] = index[next(iter(wanted))] if len(wanted) == 1 else -1 - codes.setdefault(wanted, len(codes))
+    sets = np.array([[name in wanted for name in names] for wanted in codes], np.bool_).reshape(len(codes), len(names))
+    return TrainingLabels(names, numbers, sets)
+
+
+def _is_partial(entry: object) -> bool:
+    return entry is None or isinstance(entry, AbstractSet | list | tuple)
+
+
+def _read_entry(entry: object, place: str) -> frozenset[str] | None:
+    """The labels that one entry allows; None for all."""
+    if entry is None:
+        return None
+    wanted = [entry] if not _is_partial(entry) else list(entry)  # type: ignore[call-overload]
+    for label in wanted:
+        if not isinstance(label, str):
+            raise DataError(f"labels are strings (None: unknown; a set: one of these), found {label!r}", place=place)
+        if not label:
+            raise DataError("a label is empty", place=place)
+    if not wanted:
+        raise DataError("no label is allowed, so no labelling is left; write None for an unknown label", place=place)
+    return frozenset(map(str, wanted))
 
 
 def number_labels(flat: Sequence[str], names: Sequence[str]) -> Ints:

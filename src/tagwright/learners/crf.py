@@ -21,12 +21,13 @@ from tagwright.learners._base import SequenceTagger
 from tagwright.learners._decoder import Decoder
 from tagwright.learners._estimator import FLAG, JOBS, NOT_NEGATIVE, SEED, WHOLE, one_of
 from tagwright.learners._importance import LABEL_WEIGHTS, SampleWeight, token_weights
-from tagwright.learners._labels import Labels, number_labels
-from tagwright.learners._objective import ChainObjective, Weights, count_gold
+from tagwright.learners._labels import Labels, PartialLabels, read_training_labels
+from tagwright.learners._objective import ChainObjective, Weights
 from tagwright.learners._watch import DevSet, Watch, all_callbacks, count_jobs, warn_of_end
 from tagwright.learners._weights import transfer_weights
 from tagwright.losses import LOSSES
-from tagwright.losses.run import Loss
+from tagwright.losses.partial_log import PartialLog, possible_transitions
+from tagwright.losses.run import Loss, sum_of_terms
 from tagwright.optim.lbfgs import Iteration, minimise_lbfgs
 from tagwright.optim.progress import Callback, Progress
 from tagwright.optim.vectors import add_scaled, inner, norm
@@ -109,20 +110,26 @@ class CRF(SequenceTagger):
     def fit(
         self,
         X: Sentences,
-        y: Labels,
+        y: PartialLabels,
         X_dev: Sentences | None = None,
         y_dev: Labels | None = None,
         *,
         sample_weight: SampleWeight | None = None,
     ) -> Self:
-        """Train by L-BFGS. Ctrl-C once stops and keeps the model so far. sample_weight: one number a sentence."""
-        text, flat = self._read_training(X, y)
+        """Train by L-BFGS. Ctrl-C once stops and keeps the model so far. sample_weight: one number a sentence.
+
+        With the loss "sequence_log" a label in y may also be None (unknown) or a collection of labels (one of these).
+        """
+        text = self._read_text(X)
+        given = read_training_labels(y, text, partial=self._takes_partial_labels())
         old = self if self.warm_start and self.__sklearn_is_fitted__() else None
-        names = sorted(set(flat))
+        names, sets = given.names, given.sets
         encoder = Encoder(self._choose_features(text, set(names)), min_conjunction=self.min_conjunction)
-        data = replace(encoder.learn(text), labels=number_labels(flat, names))
+        data = replace(encoder.learn(text), labels=given.numbers)
         weights = token_weights(data, names, sample_weight, self.label_weights)
-        pattern = find_pattern(encoder, data, len(names), all_states=self.all_possible_states, min_count=self.min_count)
+        pattern = find_pattern(
+            encoder, data, len(names), all_states=self.all_possible_states, min_count=self.min_count, sets=sets
+        )
         scores = LinearScores(encoder, pattern, len(names), np.dtype(self.dtype).type)
         start = np.zeros(pattern.n_weights + len(names) ** 2 + 2 * len(names))
         if old is not None:
@@ -130,23 +137,27 @@ class CRF(SequenceTagger):
         self.labels_, self.encoder_ = names, encoder
         workers = Workers(count_jobs(self.n_jobs))
         try:
-            free = self._free_weights(start, count_gold(data, len(names))[0])
-            objective = ChainObjective(scores, data, self._choose_loss(), free, workers, weights)
+            free = self._free_weights(start, possible_transitions(data.labels, data.offsets, sets))
+            loss = Loss(PartialLog(sets), sum_of_terms) if len(sets) else self._choose_loss()
+            objective = ChainObjective(scores, data, loss, free, workers, weights)
             self._minimise(objective, start, DevSet.build(self, X_dev, y_dev))
         finally:
             workers.close()
         return self
 
     def _choose_loss(self) -> Loss:
-        """What is minimised."""
+        """What is minimised where all labels are known."""
         return LOSSES[self.loss]
 
-    def _free_weights(self, vector: Doubles, gold_transitions: Doubles) -> Bools:
+    def _takes_partial_labels(self) -> bool:
+        return self.loss == "sequence_log"
+
+    def _free_weights(self, vector: Doubles, seen_transitions: Bools) -> Bools:
         """Which weights may move: those of transitions and boundaries only where they are wanted."""
         free = np.ones(len(vector), np.bool_)
         parts = Weights.split(free, len(self.labels_))  # type: ignore[arg-type]  # views of flags, not of numbers
         if not self.all_possible_transitions:
-            parts.transition[:] = gold_transitions > 0
+            parts.transition[:] = seen_transitions
         if not self.boundaries:
             parts.start[:] = False
             parts.stop[:] = False

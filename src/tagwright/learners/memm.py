@@ -92,3 +92,6 @@ class MEMM(CRF):
 
     def _choose_loss(self) -> Loss:
         return Loss(local_log, sum_of_terms)
+
+    def _takes_partial_labels(self) -> bool:
+        return False

@@ -8,15 +8,25 @@ from __future__ import annotations
 import numpy as np
 
 from tagwright._jit import kernel
-from tagwright.arrays import Ints, Longs
+from tagwright.arrays import Bools, Ints, Longs
 from tagwright.encode.dataset import Dataset
 from tagwright.encode.encoder import Encoder
 from tagwright.scores.linear import Pattern, find_row, slot_arrays
 
 
 @kernel
+def mark_seen(label: int, sets: Bools, seen: Bools) -> None:
+    """seen [Y] |= the label; where that is −1 − k, the labels sets[k]."""
+    if label >= 0:
+        seen[label] = True
+        return
+    for y in range(seen.shape[0]):
+        seen[y] |= sets[-1 - label, y]
+
+
+@kernel
 def count_rows(
-    forms: Ints, slot_offsets: Longs, offsets: Longs, gold: Ints, Y: int, seen: np.ndarray, counts: Longs
+    forms: Ints, slot_offsets: Longs, offsets: Longs, gold: Ints, sets: Bools, seen: Bools, counts: Longs
 ) -> None:
     """How often each table row is read, and with which labels."""
     S = slot_offsets.shape[0]
@@ -25,14 +35,13 @@ def count_rows(
             for s in range(S):
                 row = find_row(forms, p, slot_offsets[s], offsets[i], offsets[i + 1]) * S + s
                 counts[row] += 1
-                if gold[p] >= 0:
-                    seen[row, gold[p]] = True
+                mark_seen(gold[p], sets, seen[row])
 
 
 @kernel
 def count_attributes(
-    codes: Ints, slot_pointers: Longs, slot_terms: Longs, slot_bases: Longs, row_seen: np.ndarray, row_counts: Longs,
-    seen: np.ndarray, counts: Longs,
+    codes: Ints, slot_pointers: Longs, slot_terms: Longs, slot_bases: Longs, row_seen: Bools, row_counts: Longs,
+    seen: Bools, counts: Longs,
 ) -> None:  # fmt: skip
     """The same for the attributes of the rows."""
     S = slot_pointers.shape[0] - 1
@@ -47,27 +56,30 @@ def count_attributes(
 
 
 @kernel
-def count_carried(pointers: Longs, attributes: Ints, gold: Ints, seen: np.ndarray, counts: Longs) -> None:
+def count_carried(pointers: Longs, attributes: Ints, gold: Ints, sets: Bools, seen: Bools, counts: Longs) -> None:
     """The same for attributes that tokens carry themselves."""
     for p in range(gold.shape[0]):
         for e in range(pointers[p], pointers[p + 1]):
             counts[attributes[e]] += 1
-            if gold[p] >= 0:
-                seen[attributes[e], gold[p]] = True
+            mark_seen(gold[p], sets, seen[attributes[e]])
 
 
-def find_pattern(encoder: Encoder, data: Dataset, n_labels: int, *, all_states: bool, min_count: int) -> Pattern:
-    """The pattern of a training set with labels (−1: unknown)."""
+def find_pattern(
+    encoder: Encoder, data: Dataset, n_labels: int, *, all_states: bool, min_count: int, sets: Bools | None = None
+) -> Pattern:
+    """The pattern of a training set with labels. A label −1 − k stands for all labels of sets[k], [K, Y]."""
+    if sets is None:
+        sets = np.zeros((1, n_labels), np.bool_)  # −1: unknown, and seen with no label
     seen = np.zeros((encoder.n_attributes, n_labels), np.bool_)
     counts = np.zeros(encoder.n_attributes, np.int64)
     for c, slots in enumerate(slot_arrays(encoder)):
         column = encoder.sources[c]
         row_seen = np.zeros((column.n_known * slots.n_slots, n_labels), np.bool_)
         row_counts = np.zeros(len(row_seen), np.int64)
-        count_rows(data.forms[c], slots.offsets, data.offsets, data.labels, n_labels, row_seen, row_counts)
+        count_rows(data.forms[c], slots.offsets, data.offsets, data.labels, sets, row_seen, row_counts)
         codes = column.codes[: column.n_known]
         count_attributes(codes, slots.pointers, slots.terms, slots.bases, row_seen, row_counts, seen, counts)
-    count_carried(data.pointers, data.attributes, data.labels, seen, counts)
+    count_carried(data.pointers, data.attributes, data.labels, sets, seen, counts)
     if all_states:
         seen[counts > 0] = True
     seen[counts < min_count] = False

@@ -1,0 +1,58 @@
+"""The CRF's loss where labels are known in part: −Σ_i log p(y_i is allowed | x_i), the marginal likelihood.
+
+    term       −log p(allowed | x_i) = log Z(x_i) − log Z_allowed(x_i)         Z_allowed: over the allowed labellings
+    gradient   a_i · (expected counts − those expected among the allowed labellings), node by node and edge by edge
+
+Forward-backward twice: as it is, and with −inf for every label that is not allowed. Where each position allows one
+label, this is losses/sequence_log.py, and runs of sentences whose labels are all known go there. Tsuboi et al. 2008
+(training CRFs from partial annotations). Not convex: the minimum that is found depends on where the search begins.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from tagwright.arrays import Bools, Ints, Longs
+from tagwright.chain.forward_backward import Chain, expect
+from tagwright.losses.run import Run, RunLoss, add_ends
+from tagwright.losses.sequence_log import sequence_log
+
+
+@dataclass(frozen=True, slots=True)
+class PartialLog:
+    """The loss for labels of which some are numbers of label sets: label −1 − k stands for sets[k]."""
+
+    sets: Bools  # [K, Y]
+
+    def __call__(self, run: Run, chain: Chain, reference: float = 0.0) -> RunLoss:
+        """Terms and gradient of one run; the reference is of no use here."""
+        if (run.labels >= 0).all():
+            return sequence_log(run, chain)
+        Y, weights = chain.n_labels, run.sentence_weights
+        held = run.emission.copy()
+        held[:, :Y][~allowed_labels(run.labels, self.sets)] = -np.inf
+        free, bound = (expect(rows, run.offsets, chain, weights=weights) for rows in (run.emission, held))
+        run.emission[:] -= held
+        run.emission[:] *= np.repeat(weights, np.diff(run.offsets))[:, None]
+        start, stop = np.zeros(Y), np.zeros(Y)
+        add_ends(run.emission, run.offsets, start, stop)
+        return RunLoss(free.log_z - bound.log_z, weights, free.transitions - bound.transitions, start, stop)
+
+
+def allowed_labels(labels: Ints, sets: Bools) -> Bools:
+    """Which labels each token may have [n, Y]: its label, or those of its set."""
+    Y = sets.shape[1]
+    rows = np.concatenate([np.eye(Y, dtype=np.bool_), sets])
+    return rows[np.where(labels >= 0, labels, Y - 1 - labels)]
+
+
+def possible_transitions(labels: Ints, offsets: Longs, sets: Bools) -> Bools:
+    """Which pairs of neighbours some sentence allows [Y, Y] (previous, current)."""
+    inner = np.ones(len(labels), np.bool_)
+    inner[offsets[:-1]] = False
+    current = np.flatnonzero(inner)
+    pairs = np.unique(np.column_stack([labels[current - 1], labels[current]]), axis=0)
+    previous, following = (allowed_labels(pairs[:, side], sets).astype(np.int64) for side in (0, 1))
+    return previous.T @ following > 0
