@@ -6,8 +6,8 @@ probability to a better one, fitted on held-out data.
     p' = 1 / (1 + exp(−(slope · logit p + intercept)))        logit p = log(p / (1 − p))
 
 Platt 1999, with his smoothed targets, by the Newton method of Lin, Lin and Weng 2007. Slope 1 and intercept 0 change
-nothing; a slope under 1 takes confidence back. The order of spans stays, as long as the slope is above 0. Two numbers
-are learned from a few hundred spans without overfitting, which a free curve (isotonic regression) is not.
+nothing; a slope under 1 takes confidence back. The order of spans stays as long as the slope is above 0. Two
+numbers can be learned from few spans.
 """
 
 from __future__ import annotations

@@ -143,3 +143,14 @@ def test_refusals(run: Run, chunker: Path, options: list[str], message: str) -> 
     code, out, err = run("inspect", chunker, *options)
     assert (code, out) == (1, "")
     assert message in err
+
+
+def test_calibrated_spans_are_shown(run: Run, tmp_path: Path) -> None:
+    X, y = [["xa", "zc"], ["zc", "xa"], ["zc"]] * 4, [["B-P", "O"], ["O", "B-P"], ["O"]] * 4
+    model = CRF().fit(X, y)
+    model.save(tmp_path / "raw.tw")
+    model.calibrate_spans(X, y).save(tmp_path / "m.tw")
+    assert json.loads(run("inspect", tmp_path / "raw.tw", "--json").out)["span_calibration"] is None
+    found = json.loads(run("inspect", tmp_path / "m.tw", "--json").out)["span_calibration"]
+    assert found == {"slope": model.span_calibration_.slope, "intercept": model.span_calibration_.intercept}
+    assert "calibrated: slope" in run("inspect", tmp_path / "m.tw").out

@@ -8,6 +8,7 @@ import shutil
 import textwrap
 from argparse import Namespace
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any
 
 from tagwright.cli.console import notes, print_json
@@ -65,6 +66,7 @@ def describe(loaded: LoadedModel, path: str, labels: Sequence[str], top: int) ->
         "iterations": getattr(model, "n_iter_", None),
         "objective": getattr(model, "objective_", None),
         "converged": getattr(model, "converged_", None),
+        "span_calibration": None if model.span_calibration_ is None else asdict(model.span_calibration_),
         "parameters": model.n_parameters_,
         "attributes": encoder.n_attributes,
         "words": len(encoder.columns[0].values) if encoder.columns else None,
@@ -114,6 +116,9 @@ def format_head(found: dict[str, Any], width: int) -> str:
     if found["iterations"] is not None:
         end = "stopped by Ctrl-C" if training.get("interrupted") else "converged" if found["converged"] else "cut short"
         rows.append(("training", f"{count(found['iterations'], 'iteration')}, {end}"))
+    if found["span_calibration"] is not None:
+        numbers = ", ".join([f"{name} {value:.2f}" for name, value in found["span_calibration"].items()])
+        rows.append(("spans", f"probabilities calibrated: {numbers}"))
     features = "ready-made attributes" if found["features"] is None else found["features"]["name"]
     rows.append(("features", f"{features}: {found['attributes']:,} attributes"))
     if found["words"] is not None:
