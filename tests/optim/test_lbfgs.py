@@ -4,23 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from landscapes import quadratic, rosenbrock
 
-from tagwright.optim.lbfgs import Memory, minimise_lbfgs
-
-
-def quadratic(n: int = 30, seed: int = 0) -> tuple[object, np.ndarray]:
-    """½ (w − m)ᵀ A (w − m), ill conditioned."""
-    rng = np.random.default_rng(seed)
-    basis, _ = np.linalg.qr(rng.normal(size=(n, n)))
-    A = basis * np.logspace(-2, 2, n) @ basis.T
-    middle = rng.normal(size=n)
-    return (lambda w: (0.5 * float((w - middle) @ A @ (w - middle)), A @ (w - middle))), middle
-
-
-def rosenbrock(w: np.ndarray) -> tuple[float, np.ndarray]:
-    x, y = w
-    value = (1 - x) ** 2 + 100 * (y - x * x) ** 2
-    return value, np.array([-2 * (1 - x) - 400 * x * (y - x * x), 200 * (y - x * x)])
+from tagwright.optim.lbfgs import minimise_lbfgs, quasi_newton_direction, remember
 
 
 def test_finds_the_minimum_of_a_quadratic() -> None:
@@ -41,10 +27,9 @@ def test_direction_is_the_inverse_hessian_times_the_gradient() -> None:
     """With n independent pairs of a quadratic, BFGS has its Hessian exactly along the remembered steps."""
     rng = np.random.default_rng(2)
     A = np.diag([1.0, 4.0, 9.0])
-    memory = Memory(5)
     s = rng.normal(size=3)
-    memory.add(s, A @ s)
-    np.testing.assert_allclose(memory.direction(A @ s), -s, atol=1e-12)
+    memory = remember((), s, A @ s, 5)
+    np.testing.assert_allclose(quasi_newton_direction(memory, A @ s), -s, atol=1e-12)
 
 
 def test_stops_by_tolerance_callback_and_limit() -> None:

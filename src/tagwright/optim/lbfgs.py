@@ -2,170 +2,75 @@
 
     direction   d = −H g, H from the last m pairs s = w' − w, y = g' − g by the two-loop recursion
                 (Nocedal 1980; Nocedal and Wright, Numerical Optimization, algorithm 7.4)
-    step        weak Wolfe conditions by bisection and doubling (Lewis and Overton 2013, algorithm 2.6):
-                f(w + t d) ≤ f(w) + c1 t gᵀd   and   g(w + t d)ᵀd ≥ c2 gᵀd
-    stops       when the gradient is small against the weights (‖g‖ ≤ ε max(1, ‖w‖)), when the value has improved by
-                less than `tolerance` (relatively) over the last `period` iterations, when rounding allows no better
-                step, when a callback says so, on Ctrl-C (the best weights so far are kept), or after `max_iterations`
+    step        weak Wolfe conditions: optim/line_search.py
 
-Given: objective(w) -> (value, gradient). Returned: the last weights, which are also the best.
+The loop around it, and when it stops: optim/descent.py.
 """
 
 from __future__ import annotations
 
-import time
-from collections import deque
-from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any
 
 import numpy as np
 
 from tagwright.arrays import Doubles
+from tagwright.optim.descent import Minimum, Objective, Point, Trail, descend
+from tagwright.optim.line_search import search_line
 from tagwright.optim.vectors import add_and_multiply, inner, norm
 
-Objective = Callable[[Doubles], tuple[float, Doubles]]
-Reason = Literal["gradient", "tolerance", "precision", "callback", "interrupted", "max_iterations"]
-
-ARMIJO, CURVATURE = 1e-4, 0.9
+Memory = tuple[Doubles, ...]
+"""The last pairs, oldest first, each as three vectors: s, y, and ρ = 1 / sᵀy alone in a vector of one."""
 
 
-@dataclass(slots=True)
-class Minimum:
-    """Where a minimisation ended, and its course."""
-
-    weights: Doubles
-    value: float
-    iterations: int
-    evaluations: int
-    reason: Reason
-    curve: list[float] = field(default_factory=list)
-
-    @property
-    def converged(self) -> bool:
-        return self.reason in ("gradient", "tolerance", "precision")
+def remember(memory: Memory, s: Doubles, y: Doubles, size: int) -> Memory:
+    """The memory with one more pair, of at most `size`; unchanged if the curvature is not safely positive."""
+    product = inner(s, y)
+    if product <= 1e-10 * inner(y, y):
+        return memory
+    return (*memory, s, y, np.array([1.0 / product]))[-3 * size :]
 
 
-@dataclass(frozen=True, slots=True)
-class Point:
-    """A place on the way: weights, value, gradient, and the step that led there."""
-
-    weights: Doubles
-    value: float
-    gradient: Doubles
-    step: float = 0.0
-
-
-@dataclass(frozen=True, slots=True)
-class Iteration:
-    """What the watcher of a minimisation is told."""
-
-    number: int
-    point: Point
-    seconds: float
-
-
-class Memory:
-    """The last m pairs (s, y), for the two-loop recursion."""
-
-    def __init__(self, size: int) -> None:
-        self.pairs: deque[tuple[Doubles, Doubles, float]] = deque(maxlen=size)
-
-    def add(self, s: Doubles, y: Doubles) -> None:
-        """Remember a pair, unless its curvature is not safely positive."""
-        product = inner(s, y)
-        if product > 1e-10 * inner(y, y):
-            self.pairs.append((s, y, 1.0 / product))
-
-    def direction(self, gradient: Doubles) -> Doubles:
-        """−H g."""
-        d = -gradient
-        if not self.pairs:
-            return d
-        pairs = list(self.pairs)
-        factors = []
-        product = inner(pairs[-1][0], d)
-        for k in range(len(pairs) - 1, -1, -1):
-            _, y, rho = pairs[k]
-            factors.append(rho * product)
-            product = add_and_multiply(d, -factors[-1], y, pairs[k - 1][0])  # of no use at the last pair
-        _, y, rho = pairs[-1]
-        d /= rho * inner(y, y)
-        product = inner(pairs[0][1], d)
-        for k, (s, _, rho) in enumerate(pairs):
-            factor = factors[len(pairs) - 1 - k] - rho * product
-            product = add_and_multiply(d, factor, s, pairs[(k + 1) % len(pairs)][1])
+def quasi_newton_direction(memory: Memory, gradient: Doubles) -> Doubles:
+    """−H g."""
+    d = -gradient
+    if not memory:
         return d
+    pairs = [(memory[k], memory[k + 1], float(memory[k + 2][0])) for k in range(0, len(memory), 3)]
+    factors = []
+    product = inner(pairs[-1][0], d)
+    for k in range(len(pairs) - 1, -1, -1):
+        _, y, rho = pairs[k]
+        factors.append(rho * product)
+        product = add_and_multiply(d, -factors[-1], y, pairs[k - 1][0])  # of no use at the last pair
+    _, y, rho = pairs[-1]
+    d /= rho * inner(y, y)
+    product = inner(pairs[0][1], d)
+    for k, (s, _, rho) in enumerate(pairs):
+        factor = factors[len(pairs) - 1 - k] - rho * product
+        product = add_and_multiply(d, factor, s, pairs[(k + 1) % len(pairs)][1])
+    return d
 
 
-def search_line(objective: Objective, start: Point, direction: Doubles, step: float, most: int = 30) -> Point | None:
-    """A point that satisfies the weak Wolfe conditions, the best that was met if none does, None if none is lower."""
-    slope = inner(start.gradient, direction)
-    low, high = 0.0, np.inf
-    best: Point | None = None
-    for _ in range(most):
-        weights = start.weights + step * direction
-        value, gradient = objective(weights)
-        if not value <= start.value + ARMIJO * step * slope:
-            high = step
-        else:
-            best = Point(weights, value, gradient, step)
-            if inner(gradient, direction) >= CURVATURE * slope:
-                return best
-            low = step
-        step = 2 * low if high == np.inf else (low + high) / 2
-        if high - low <= 1e-12 * high:
-            break
-    return best
+class LBFGS:
+    """The method with a memory of `size` pairs."""
+
+    def __init__(self, size: int = 6) -> None:
+        self.size = size
+
+    def slope(self, point: Point) -> Doubles:
+        return point.gradient
+
+    def advance(self, objective: Objective, trail: Trail) -> tuple[Point, Memory] | None:
+        """One line search along −H g."""
+        here = trail.point
+        direction = quasi_newton_direction(trail.memory, here.gradient)
+        first = 1.0 if trail.memory else 1.0 / norm(here.gradient)
+        found = search_line(objective, here, direction, first)
+        if found is None:
+            return None
+        return found, remember(trail.memory, found.weights - here.weights, found.gradient - here.gradient, self.size)
 
 
-def minimise_lbfgs(
-    objective: Objective,
-    weights: Doubles,
-    *,
-    memory: int = 6,
-    max_iterations: int = 1000,
-    epsilon: float = 1e-5,
-    tolerance: float = 1e-5,
-    period: int = 10,
-    watch: Callable[[Iteration], bool | None] | None = None,
-) -> Minimum:
-    """Minimise `objective` from `weights` on; see the head of this file."""
-    began = time.perf_counter()
-    evaluations = 0
-
-    def evaluate(w: Doubles) -> tuple[float, Doubles]:
-        nonlocal evaluations
-        evaluations += 1
-        return objective(w)
-
-    point = Point(weights, *evaluate(weights))
-    history = Memory(memory)
-    curve = [point.value]
-    reason: Reason = "max_iterations"
-    try:
-        for number in range(1, max_iterations + 1):
-            if norm(point.gradient) <= epsilon * max(1.0, norm(point.weights)):
-                reason = "gradient"
-                break
-            direction = history.direction(point.gradient)
-            first = 1.0 if history.pairs else 1.0 / norm(point.gradient)
-            found = search_line(evaluate, point, direction, first)
-            if found is None and history.pairs:
-                history.pairs.clear()
-                continue
-            if found is None:
-                reason = "precision"
-                break
-            history.add(found.weights - point.weights, found.gradient - point.gradient)
-            point = found
-            curve.append(point.value)
-            if watch is not None and watch(Iteration(number, point, time.perf_counter() - began)):
-                reason = "callback"
-                break
-            if len(curve) > period and curve[-1 - period] - point.value <= tolerance * abs(point.value):
-                reason = "tolerance"
-                break
-    except KeyboardInterrupt:
-        reason = "interrupted"
-    return Minimum(point.weights, point.value, len(curve) - 1, evaluations, reason, curve)
+def minimise_lbfgs(objective: Objective, start: Doubles | Trail, *, memory: int = 6, **options: Any) -> Minimum:
+    """Minimise a smooth function; options: see `descend`."""
+    return descend(objective, start, LBFGS(memory), **options)

@@ -1,0 +1,158 @@
+"""The way down that all line-search methods share: where to stop, whom to tell, what to remember.
+
+    learners/ ─► objective ─► descend( Method: L-BFGS, OWL-QN or conjugate gradient ) ─► Minimum
+
+A `Trail` is all there is to know about a descent between two iterations: going on from a stored one gives the same bits
+as never having stopped. It is a value, replaced in one assignment, so that Ctrl-C at any moment leaves a whole one.
+
+    stops   when the gradient is small against the weights (‖g‖ ≤ ε max(1, ‖w‖)), when the value has improved by less
+            than `tolerance` (relatively) over the last `period` iterations, when rounding allows no better step, when
+            the watcher says so, on Ctrl-C (the best weights so far are kept), or after `max_iterations`
+
+Given: objective(w) -> (value, gradient). Returned: the last weights, which are also the best.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Literal, Protocol
+
+from tagwright.arrays import Doubles
+from tagwright.optim.vectors import norm
+
+Objective = Callable[[Doubles], tuple[float, Doubles]]
+Reason = Literal["gradient", "tolerance", "precision", "callback", "interrupted", "max_iterations"]
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """A place on the way: weights, value, gradient, and the step that led there."""
+
+    weights: Doubles
+    value: float
+    gradient: Doubles
+    step: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Trail:
+    """Where a descent stands, the vectors its method remembers, and the values so far."""
+
+    point: Point
+    memory: tuple[Doubles, ...] = ()
+    curve: tuple[float, ...] = ()
+
+    @property
+    def number(self) -> int:
+        """Iterations so far."""
+        return len(self.curve) - 1
+
+
+@dataclass(frozen=True, slots=True)
+class Iteration:
+    """What the watcher of a descent is told."""
+
+    trail: Trail
+    gradient_norm: float
+    seconds: float
+
+    @property
+    def number(self) -> int:
+        return self.trail.number
+
+    @property
+    def point(self) -> Point:
+        return self.trail.point
+
+
+@dataclass(slots=True)
+class Minimum:
+    """Where a minimisation ended, and its course."""
+
+    weights: Doubles
+    value: float
+    iterations: int
+    evaluations: int
+    reason: Reason
+    curve: list[float] = field(default_factory=list)
+    trail: Trail | None = None
+
+    @property
+    def converged(self) -> bool:
+        return self.reason in ("gradient", "tolerance", "precision")
+
+
+class Method(Protocol):
+    """What makes one descent different from another."""
+
+    def slope(self, point: Point) -> Doubles:
+        """The gradient of what is minimised: zero at a minimum."""
+
+    def advance(self, objective: Objective, trail: Trail) -> tuple[Point, tuple[Doubles, ...]] | None:
+        """A lower point and the memory after it; None if none is found."""
+
+
+Watcher = Callable[[Iteration], bool | None]
+
+
+def descend(
+    objective: Objective,
+    start: Doubles | Trail,
+    method: Method,
+    *,
+    max_iterations: int = 1000,
+    epsilon: float = 1e-5,
+    tolerance: float = 1e-5,
+    period: int = 10,
+    watch: Watcher | None = None,
+) -> Minimum:
+    """Minimise `objective` from weights, or go on along a Trail; see the head of this file."""
+    began = time.perf_counter()
+    evaluations = 0
+
+    def evaluate(w: Doubles) -> tuple[float, Doubles]:
+        nonlocal evaluations
+        evaluations += 1
+        return objective(w)
+
+    trail = start if isinstance(start, Trail) else _begin(evaluate, start)
+    steepness = norm(method.slope(trail.point))
+    reason: Reason = "max_iterations"
+    try:
+        while True:
+            if steepness <= epsilon * max(1.0, norm(trail.point.weights)):
+                reason = "gradient"
+                break
+            if flattened(trail.curve, period, tolerance):
+                reason = "tolerance"
+                break
+            if trail.number >= max_iterations:
+                break
+            found = method.advance(evaluate, trail)
+            if found is None and trail.memory:
+                trail = replace(trail, memory=())
+                continue
+            if found is None:
+                reason = "precision"
+                break
+            trail = Trail(*found, (*trail.curve, found[0].value))
+            steepness = norm(method.slope(trail.point))
+            if watch is not None and watch(Iteration(trail, steepness, time.perf_counter() - began)):
+                reason = "callback"
+                break
+    except KeyboardInterrupt:
+        reason = "interrupted"
+    point = trail.point
+    return Minimum(point.weights, point.value, trail.number, evaluations, reason, list(trail.curve), trail)
+
+
+def _begin(objective: Objective, weights: Doubles) -> Trail:
+    point = Point(weights, *objective(weights))
+    return Trail(point, curve=(point.value,))
+
+
+def flattened(curve: tuple[float, ...], period: int, tolerance: float) -> bool:
+    """Whether the last `period` rounds have improved the value by no more than `tolerance`, relatively."""
+    return len(curve) > period and curve[-1 - period] - curve[-1] <= tolerance * abs(curve[-1])

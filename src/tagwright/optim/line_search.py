@@ -1,0 +1,83 @@
+"""How far to go along a direction: a step that satisfies the Wolfe conditions.
+
+    sufficient decrease   φ(t) ≤ φ(0) + c1 t φ'(0)                      φ(t) = f(w + t d)
+    weak curvature        φ'(t) ≥ c2 φ'(0)                              enough for L-BFGS (sᵀy > 0)
+    strong curvature      |φ'(t)| ≤ c2 |φ'(0)|                          for conjugate gradients
+
+The interval [low, high] always holds such a step (Lewis and Overton 2013, algorithm 2.6; Nocedal and Wright, section
+3.5): `low` decreases enough and still falls steeply, `high` fails to decrease or already rises. The next trial doubles
+`low` while there is no `high`; then it is the minimum of the cubic through both ends, kept away from them.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from tagwright.arrays import Doubles
+from tagwright.optim.descent import Objective, Point
+from tagwright.optim.vectors import inner
+
+DECREASE = 1e-4
+MARGIN = 0.1
+"""A trial keeps this share of the interval away from its ends."""
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """φ at a step."""
+
+    step: float
+    value: float
+    slope: float
+
+
+def search_line(
+    objective: Objective,
+    start: Point,
+    direction: Doubles,
+    step: float,
+    *,
+    curvature: float = 0.9,
+    strong: bool = False,
+    most: int = 30,
+) -> Point | None:
+    """A point that satisfies the conditions, the lowest that was met if none does, None if none is lower."""
+    slope = inner(start.gradient, direction)
+    low, high = Trial(0.0, start.value, slope), None
+    best: Point | None = None
+    for _ in range(most):
+        weights = start.weights + step * direction
+        value, gradient = objective(weights)
+        trial = Trial(step, value, inner(gradient, direction))
+        if not value <= start.value + DECREASE * step * slope:
+            high = trial
+        else:
+            if best is None or value < best.value:
+                best = Point(weights, value, gradient, step)
+            if trial.slope < curvature * slope:
+                low = trial
+            elif strong and trial.slope > -curvature * slope:
+                high = trial
+            else:
+                return Point(weights, value, gradient, step)
+        if high is not None and abs(high.step - low.step) <= 1e-12 * high.step:
+            break
+        step = 2 * low.step if high is None else lowest_between(low, high)
+    return best
+
+
+def lowest_between(low: Trial, high: Trial) -> float:
+    """The minimum of the cubic with the values and slopes of both ends (Nocedal and Wright, equation 3.59)."""
+    width = high.step - low.step
+    rise = low.slope + high.slope - 3 * (high.value - low.value) / width
+    square = rise * rise - low.slope * high.slope
+    share = 0.5
+    if square > 0:  # false for NaN, too
+        root = math.sqrt(square)
+        bottom = high.slope - low.slope + 2 * root
+        if bottom != 0:
+            share = 1 - (high.slope + root - rise) / bottom
+    if not math.isfinite(share):
+        share = 0.5
+    return low.step + width * min(max(share, MARGIN), 1 - MARGIN)

@@ -1,0 +1,20 @@
+"""Functions whose minimum is known, for the tests of optim/."""
+
+from __future__ import annotations
+
+import numpy as np
+
+
+def quadratic(n: int = 30, seed: int = 0) -> tuple[object, np.ndarray]:
+    """½ (w − m)ᵀ A (w − m), ill conditioned."""
+    rng = np.random.default_rng(seed)
+    basis, _ = np.linalg.qr(rng.normal(size=(n, n)))
+    A = basis * np.logspace(-2, 2, n) @ basis.T
+    middle = rng.normal(size=n)
+    return (lambda w: (0.5 * float((w - middle) @ A @ (w - middle)), A @ (w - middle))), middle
+
+
+def rosenbrock(w: np.ndarray) -> tuple[float, np.ndarray]:
+    x, y = w
+    value = (1 - x) ** 2 + 100 * (y - x * x) ** 2
+    return value, np.array([-2 * (1 - x) - 400 * x * (y - x * x), 200 * (y - x * x)])

@@ -1,0 +1,51 @@
+"""The Wolfe conditions, on functions of one variable."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from tagwright.optim.descent import Point
+from tagwright.optim.line_search import DECREASE, Trial, lowest_between, search_line
+
+FUNCTIONS: dict[str, Callable[[float], tuple[float, float]]] = {
+    "parabola": lambda x: ((x - 3) ** 2, 2 * (x - 3)),
+    "wave": lambda x: (-np.sin(x) - 0.1 * x, -np.cos(x) - 0.1),
+    "quartic": lambda x: ((x - 2) ** 4 - x, 4 * (x - 2) ** 3 - 1),
+    "barrier": lambda x: (-x - 0.01 * np.log(max(5 - x, 0)), -1 + 0.01 / (5 - x)) if x < 5 else (np.nan, np.nan),
+}
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+@pytest.mark.parametrize("first", [1e-3, 1.0, 50.0])
+@pytest.mark.parametrize(("strong", "curvature"), [(False, 0.9), (True, 0.1), (True, 0.01)])
+def test_conditions_hold(name: str, first: float, strong: bool, curvature: float) -> None:
+    function = FUNCTIONS[name]
+
+    def objective(w: np.ndarray) -> tuple[float, np.ndarray]:
+        value, slope = function(float(w[0]))
+        return float(value), np.array([slope])
+
+    with np.errstate(all="ignore"):
+        start = Point(np.zeros(1), *objective(np.zeros(1)))
+        found = search_line(objective, start, np.ones(1), first, curvature=curvature, strong=strong)
+    assert found is not None
+    slope = float(start.gradient[0])
+    assert found.value <= start.value + DECREASE * found.step * slope
+    assert found.gradient[0] >= curvature * slope
+    if strong:
+        assert abs(found.gradient[0]) <= curvature * abs(slope)
+    assert found.weights[0] == found.step
+
+
+def test_no_lower_point() -> None:
+    start = Point(np.zeros(1), 0.0, np.array([-1.0]))
+    assert search_line(lambda w: (1.0, np.array([1.0])), start, np.ones(1), 1.0) is None
+
+
+def test_the_cubic_is_exact_for_a_cubic() -> None:
+    """x³ − 3x falls at 0, rises at 3, and is lowest at 1."""
+    ends = [Trial(x, x**3 - 3 * x, 3 * x * x - 3) for x in (0.0, 3.0)]
+    assert lowest_between(*ends) == pytest.approx(1.0)
