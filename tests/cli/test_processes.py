@@ -96,6 +96,23 @@ def test_ctrl_c_keeps_a_usable_model(run: Run, tmp_path: Path) -> None:
     assert {path.name for path in tmp_path.iterdir()} == {"data", "m.tw"}
 
 
+def test_ctrl_c_keeps_a_checkpoint(run: Run, tmp_path: Path) -> None:
+    out, state = tmp_path / "m.tw", tmp_path / "state"
+    argv = ("train", "sample", "--out", out, "--set", "solver=sgd", f"checkpoint={state}", "tolerance=0")
+    terminal, stderr = open_terminal()
+    with start(*argv, "max_iterations=1000000", "--json", stdout=subprocess.PIPE, stderr=stderr) as process:
+        read_until(terminal, b"epoch 2")
+        process.send_signal(signal.SIGINT)
+        text, _ = process.communicate(timeout=PATIENCE)
+    os.close(terminal)
+    os.close(stderr)
+    epochs = json.loads(text)["iterations"]
+    assert epochs >= 2
+    assert state.exists()
+    found = json.loads(run(*argv, f"max_iterations={epochs + 1}", "--json").out)
+    assert found["iterations"] == epochs + 1
+
+
 def test_a_terminal_is_answered_line_by_line(model: Path) -> None:
     terminal, stdin = open_terminal()
     with start("tag", model, stdin=stdin, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:

@@ -253,3 +253,19 @@ def test_main_leaves_the_interrupt_handler_as_it_was(small: Path, tmp_path: Path
     before = signal.getsignal(signal.SIGINT)
     assert main(["train", str(small), "--out", str(tmp_path / "m.tw"), *QUICK]) == 0
     assert signal.getsignal(signal.SIGINT) is before
+
+
+@pytest.mark.parametrize("solver", ["lbfgs", "owlqn", "cg", "sgd"])
+def test_goes_on_from_a_checkpoint(solver: str, run: Run, small: Path, tmp_path: Path) -> None:
+    state = tmp_path / "state"
+    argv = ("train", small, "--set", f"solver={solver}", "tolerance=0.01")
+    keep = ("--set", f"checkpoint={state}")
+    run(*argv, "--out", tmp_path / "whole.tw")
+    run(*argv, *keep, "max_iterations=3", "--out", tmp_path / "part.tw", "--quiet")
+    assert state.exists()
+    code, _, err = run(*argv, *keep, "--out", tmp_path / "rest.tw", "--dev", "25%")
+    assert (code, err.count("\n")) == (1, 1)
+    assert "it is of a training on other data. Delete it" in err
+    assert run(*argv, *keep, "--out", tmp_path / "rest.tw").code == 0
+    assert not state.exists()
+    assert (tmp_path / "rest.tw").read_bytes() == (tmp_path / "whole.tw").read_bytes()

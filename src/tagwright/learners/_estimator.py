@@ -7,6 +7,7 @@ Parameters are checked when `fit` is called, against the ranges that the learner
 from __future__ import annotations
 
 import inspect
+import os
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, Self
 
@@ -81,6 +82,13 @@ NOT_NEGATIVE = (lambda value: 0 <= value < float("inf"), "a number of at least 0
 FLAG = (lambda value: isinstance(value, bool), "True or False")
 SEED = (lambda value: value is None or is_whole(value, 0), "None or a whole number of at least 0")
 JOBS = (lambda value: value is None or value == -1 or is_whole(value, 1), "None, -1 (all cores) or at least 1")
+FILE = (lambda value: value is None or isinstance(value, str | os.PathLike), "None or a file name")
+
+
+def optional(range_: tuple[Callable[[Any], bool], str]) -> tuple[Callable[[Any], bool], str]:
+    """The same range and None."""
+    test, expected = range_
+    return (lambda value: value is None or test(value)), f"None or {expected}"
 
 
 def one_of(*names: str) -> tuple[Callable[[Any], bool], str]:

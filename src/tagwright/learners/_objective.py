@@ -70,7 +70,7 @@ class ChainObjective:
         self.runs = [cut_runs(lengths, *block, RUN_BYTES // row) for block in self.blocks]
         self.adjoint = Adjoint(scores, self.data, self.blocks)
         self._buffer = np.empty((max(self._size(block) for block in self.blocks), scores.width), scores.dtype)
-        self._reference = 0.0
+        self.reference = 0.0
 
     @property
     def n_weights(self) -> int:
@@ -108,8 +108,8 @@ class ChainObjective:
             gradient.stop[:] += result.stop
         gradient.attributes[:] = self.adjoint.finish(self.workers)
         terms, weights = (np.concatenate([getattr(one, name) for one in found]) for name in ("terms", "weights"))
-        total = self.loss.add_up(terms, weights, self._reference)
-        self._reference = total.reference
+        total = self.loss.add_up(terms, weights, self.reference)
+        self.reference = total.reference
         return total
 
     def _run(self, results: list[RunLoss | None], k: int, run: tuple[int, int], origin: int, chain: Chain) -> None:
@@ -121,7 +121,7 @@ class ChainObjective:
         self.scores.emission(self.data, first, last, rows)
         offsets = offsets[first : last + 1] - begin
         sentences = Run(rows, offsets, self.data.labels[begin:end], self.token_weights[begin:end])
-        results[k] = self.loss.of_run(sentences, chain, self._reference)
+        results[k] = self.loss.of_run(sentences, chain, self.reference)
 
     def _size(self, block: tuple[int, int]) -> int:
         return int(self.data.offsets[block[1]] - self.data.offsets[block[0]])

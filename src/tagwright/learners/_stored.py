@@ -25,7 +25,7 @@ from tagwright.scores.linear import LinearScores, Pattern
 
 Arrays = dict[str, Any]
 Learner = Any  # a SequenceTagger; _base.py, where that is, imports this file
-NOT_STORED = ("callbacks", "verbose", "n_jobs", "warm_start")
+NOT_STORED = ("callbacks", "verbose", "n_jobs", "warm_start", "checkpoint")
 FACTS = ("n_iter_", "objective_", "converged_")
 
 
@@ -57,12 +57,14 @@ def restore(path: Path, learners: Mapping[str, Callable[..., Learner]]) -> Learn
         return _restore(stored, learners)
     except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
         if isinstance(error, ModelFileError):
-            raise
+            raise ModelFileError(f"{path}: {error}") from error
         raise ModelFileError(f"{path}: the model does not fit together ({error}); train it again") from error
 
 
 def _restore(stored: StoredModel, learners: Mapping[str, Callable[..., Learner]]) -> Learner:
     header: Any = stored.header
+    if "checkpoint" in header:
+        raise ModelFileError("found a checkpoint of an unfinished training, expected a model; finish the training")
     if header["learner"] not in learners:
         raise ModelFileError(f"unknown learner {header['learner']!r}; this version has: {', '.join(learners)}")
     features = None

@@ -9,9 +9,11 @@ from __future__ import annotations
 import os
 import sys
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
+
+import numpy as np
 
 from tagwright.arrays import Doubles
 from tagwright.encode.dataset import Dataset
@@ -62,19 +64,35 @@ class Watch:
     best_weights: Doubles | None = None
     best_round: int = 0
     dev_curve: list[float] = field(default_factory=list)
+    exhausted: bool = False  # the patience
 
     def __call__(self, progress: Progress, weights: Callable[[], Doubles]) -> bool:
         """Take note of a round; True to stop."""
         if self.dev is not None:
             now = weights()
             score = self.dev.score(self.decode(now))
-            self.dev_curve.append(score)
+            self.dev_curve[progress.iteration - 1 :] = [score]  # a round may be told again after Ctrl-C
             progress = replace(progress, dev_score=score)
             if score > self.best_score:
                 self.best_score, self.best_round, self.best_weights = score, progress.iteration, now.copy()
         stop = [callback(progress) for callback in self.callbacks]
-        patient = self.dev is None or progress.iteration - self.best_round < self.patience
-        return any(stop) or not patient
+        self.exhausted = self.dev is not None and progress.iteration - self.best_round >= self.patience
+        return any(stop) or self.exhausted
+
+    def state(self) -> dict[str, np.ndarray]:
+        """What a checkpoint must keep of the watching."""
+        best = np.empty(0) if self.best_weights is None else self.best_weights
+        return {
+            "watch.curve": np.array(self.dev_curve, np.float64),
+            "watch.best": np.array([self.best_score, self.best_round], np.float64),
+            "watch.weights": best,
+        }
+
+    def restore(self, state: Mapping[str, np.ndarray]) -> None:
+        """Go on from what `state` gave."""
+        self.dev_curve = state["watch.curve"].tolist()
+        self.best_score, self.best_round = float(state["watch.best"][0]), int(state["watch.best"][1])
+        self.best_weights = state["watch.weights"] if len(state["watch.weights"]) else None
 
 
 def all_callbacks(callbacks: Sequence[Callback] | Callback | None, verbose: int) -> list[Callback]:

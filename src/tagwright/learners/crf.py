@@ -1,15 +1,17 @@
 """Conditional random fields: a linear chain trained on the probability of whole labellings.
 
     p(y | x) = exp F(x, y; w) / Z(x)                        F: DIGEST section 1
-    minimise   loss(w) + c2 ‖w‖²                            c2 as CRFsuite has it
+    minimise   loss(w) + c1 ‖w‖₁ + c2 ‖w‖²                  c1, c2 as CRFsuite has them
 
-Lafferty, McCallum and Pereira 2001; LOSS section 3. Loss: losses/. Optimiser: optim/lbfgs.py.
+Lafferty, McCallum and Pereira 2001; LOSS section 3. Loss: losses/. Solvers: _solvers.py and optim/.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import ClassVar, Self
 
 import numpy as np
@@ -18,19 +20,19 @@ from tagwright.arrays import Bools, Doubles, Workers
 from tagwright.encode.encoder import Encoder
 from tagwright.encode.flat_text import Sentences
 from tagwright.learners._base import SequenceTagger
+from tagwright.learners._checkpoint import Checkpoint, digest_of, lasting_parameters
 from tagwright.learners._decoder import Decoder
-from tagwright.learners._estimator import FLAG, JOBS, NOT_NEGATIVE, SEED, WHOLE, one_of
+from tagwright.learners._estimator import FILE, FLAG, JOBS, NOT_NEGATIVE, SEED, WHOLE, one_of, optional
 from tagwright.learners._importance import LABEL_WEIGHTS, SampleWeight, token_weights
 from tagwright.learners._labels import Labels, PartialLabels, read_training_labels
-from tagwright.learners._objective import ChainObjective, Weights
+from tagwright.learners._objective import Weights
+from tagwright.learners._solvers import SOLVERS, TOLERANCES, Limits, Problem, choose_solver, solve
 from tagwright.learners._watch import DevSet, Watch, all_callbacks, count_jobs, warn_of_end
 from tagwright.learners._weights import transfer_weights
 from tagwright.losses import LOSSES
 from tagwright.losses.partial_log import PartialLog, possible_transitions
 from tagwright.losses.run import Loss, sum_of_terms
-from tagwright.optim.lbfgs import Iteration, minimise_lbfgs
-from tagwright.optim.progress import Callback, Progress
-from tagwright.optim.vectors import add_scaled, inner, norm
+from tagwright.optim.progress import Callback
 from tagwright.scores.linear import LinearScores
 from tagwright.scores.pattern import find_pattern
 
@@ -42,26 +44,37 @@ class CRF(SequenceTagger):
         at the data (ready-made attributes, span labels or not)
     loss: what is minimised: "sequence_log" (the usual CRF), "sequence_exp", "pointwise_log" or "pointwise_exp"
     label_weights: how much tokens count by their gold label, as {"B-PER": 2.0}; 1 for labels not named
+    solver: "lbfgs"; "owlqn", the one for c1 > 0; "cg" (conjugate gradients); "sgd" (averaged AdaGrad: seconds, near the
+        minimum); "auto" is owlqn where c1 > 0, else lbfgs. See docs/solvers.md
+    c1: strength of the L1 penalty c1·‖w‖₁, which makes weights zero: small models
     c2: strength of the L2 penalty c2·‖w‖² (0.3 was best or next to best on the dev sets of four corpora)
     min_count: attributes that fewer training tokens have get no weight
     min_conjunction: the same for conjunctions of attributes
     all_possible_states: give weights to (attribute, label) pairs that training did not see together, too
     all_possible_transitions: the same for label pairs
     boundaries: give weights to first and last labels
-    max_iterations, tolerance: when to stop (relative improvement over 10 iterations)
+    max_iterations: stop after so many (sgd: epochs), with a warning
+    tolerance: stop when the objective improves by less, relatively: over 10 iterations (None: 1e-5, OWL-QN 1e-4), sgd
+        over one epoch (None: 0.1)
     patience: with a dev set, stop after so many iterations without a better dev score; the best model is kept
     well_formed: never predict ill-formed spans (I-X after O ...)
     dtype: "float32" (fast) or "float64"
     warm_start: begin from the weights of the model as it is, if it was fitted before
+    checkpoint: a file for the state of the training, written every half minute and when it is stopped (by Ctrl-C, a
+        callback or max_iterations); `fit` with the same data and parameters goes on from it, to the same bits. It is
+        deleted when the training has converged
+    random_state: seed of the order of sentences (sgd)
     """
 
     learner = "crf"
     probabilistic = True
     ranges: ClassVar = {
-        "loss": one_of(*LOSSES), "label_weights": LABEL_WEIGHTS, "c2": NOT_NEGATIVE, "min_count": WHOLE,
-        "min_conjunction": WHOLE, "all_possible_states": FLAG, "all_possible_transitions": FLAG, "boundaries": FLAG,
-        "max_iterations": WHOLE, "tolerance": NOT_NEGATIVE, "patience": WHOLE, "well_formed": FLAG,
-        "dtype": one_of("float32", "float64"), "warm_start": FLAG, "random_state": SEED, "n_jobs": JOBS,
+        "loss": one_of(*LOSSES), "label_weights": LABEL_WEIGHTS, "solver": one_of(*SOLVERS), "c1": NOT_NEGATIVE,
+        "c2": NOT_NEGATIVE, "min_count": WHOLE, "min_conjunction": WHOLE, "all_possible_states": FLAG,
+        "all_possible_transitions": FLAG, "boundaries": FLAG, "max_iterations": WHOLE,
+        "tolerance": optional(NOT_NEGATIVE), "patience": WHOLE, "well_formed": FLAG,
+        "dtype": one_of("float32", "float64"), "warm_start": FLAG, "checkpoint": FILE, "random_state": SEED,
+        "n_jobs": JOBS,
     }  # fmt: skip
 
     def __init__(
@@ -70,6 +83,8 @@ class CRF(SequenceTagger):
         *,
         loss: str = "sequence_log",
         label_weights: Mapping[str, float] | None = None,
+        solver: str = "auto",
+        c1: float = 0.0,
         c2: float = 0.3,
         min_count: int = 1,
         min_conjunction: int = 2,
@@ -77,11 +92,12 @@ class CRF(SequenceTagger):
         all_possible_transitions: bool = True,
         boundaries: bool = True,
         max_iterations: int = 1000,
-        tolerance: float = 1e-5,
+        tolerance: float | None = None,
         patience: int = 10,
         well_formed: bool = False,
         dtype: str = "float32",
         warm_start: bool = False,
+        checkpoint: str | os.PathLike[str] | None = None,
         random_state: int | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -90,6 +106,8 @@ class CRF(SequenceTagger):
         self.features = features
         self.loss = loss
         self.label_weights = label_weights
+        self.solver = solver
+        self.c1 = c1
         self.c2 = c2
         self.min_count = min_count
         self.min_conjunction = min_conjunction
@@ -102,10 +120,16 @@ class CRF(SequenceTagger):
         self.well_formed = well_formed
         self.dtype = dtype
         self.warm_start = warm_start
+        self.checkpoint = checkpoint
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.callbacks = callbacks
+
+    def check_params(self) -> None:
+        """Refuse parameters outside their ranges, or that contradict each other."""
+        super().check_params()
+        choose_solver(self.solver, self._choose_loss(), self.c1)
 
     def fit(
         self,
@@ -116,7 +140,7 @@ class CRF(SequenceTagger):
         *,
         sample_weight: SampleWeight | None = None,
     ) -> Self:
-        """Train by L-BFGS. Ctrl-C once stops and keeps the model so far. sample_weight: one number a sentence.
+        """Train by the solver. Ctrl-C once stops and keeps the model so far. sample_weight: one number a sentence.
 
         With the loss "sequence_log" a label in y may also be None (unknown) or a collection of labels (one of these).
         """
@@ -139,8 +163,9 @@ class CRF(SequenceTagger):
         try:
             free = self._free_weights(start, possible_transitions(data.labels, data.offsets, sets))
             loss = Loss(PartialLog(sets), sum_of_terms) if len(sets) else self._choose_loss()
-            objective = ChainObjective(scores, data, loss, free, workers, weights)
-            self._minimise(objective, start, DevSet.build(self, X_dev, y_dev))
+            problem = Problem(scores, data, weights, loss, free, start, self.c1, self.c2)
+            dev = DevSet.build(self, X_dev, y_dev)
+            self._train(problem, dev, self._find_checkpoint(problem, dev, sets), workers)
         finally:
             workers.close()
         return self
@@ -163,27 +188,19 @@ class CRF(SequenceTagger):
             parts.stop[:] = False
         return free
 
-    def _minimise(self, objective: ChainObjective, start: Doubles, dev: DevSet | None) -> None:
-        def penalised(w: Doubles) -> tuple[float, Doubles]:
-            value, gradient = objective(w)
-            add_scaled(gradient, 2 * self.c2, w)
-            return value + self.c2 * inner(w, w), gradient
+    def _train(self, problem: Problem, dev: DevSet | None, checkpoint: Checkpoint | None, workers: Workers) -> None:
+        scores = problem.scores
 
         def decode(w: Doubles) -> Decoder:
             weights = Weights.split(w, len(self.labels_))
-            objective.scores.set_weights(weights.attributes, objective.workers)
-            chain = self._constrain(weights.transition, weights.start, weights.stop)
-            return self.decoder_type(objective.scores, *chain)
+            scores.set_weights(weights.attributes, workers)
+            return self.decoder_type(scores, *self._constrain(weights.transition, weights.start, weights.stop))
 
+        solver = choose_solver(self.solver, problem.loss, self.c1)
+        limits = Limits(self.max_iterations, TOLERANCES[solver] if self.tolerance is None else self.tolerance)
         watch = Watch(dev, self.patience, all_callbacks(self.callbacks, self.verbose), decode)
-
-        def tell(now: Iteration) -> bool:
-            size = norm(now.point.gradient)
-            report = Progress(now.number, self.max_iterations, now.point.value, size, now.point.step, now.seconds)
-            return watch(report, lambda: now.point.weights)
-
-        found = minimise_lbfgs(
-            penalised, start, max_iterations=self.max_iterations, tolerance=self.tolerance, watch=tell
+        found = solve(
+            solver, problem, limits, watch=watch, checkpoint=checkpoint, seed=self.random_state, workers=workers
         )
         best = found.weights if watch.best_weights is None else watch.best_weights
         self.decoder_ = decode(best.copy())
@@ -193,3 +210,12 @@ class CRF(SequenceTagger):
         self.dev_curve_ = watch.dev_curve
         self.converged_ = found.converged or found.reason == "callback"
         warn_of_end(found.reason, found.iterations)
+
+    def _find_checkpoint(self, problem: Problem, dev: DevSet | None, label_sets: Bools) -> Checkpoint | None:
+        """The file that `checkpoint` names, for this training alone."""
+        if self.checkpoint is None:
+            return None
+        labels = [*self.labels_, *(chain.from_iterable(dev.gold) if dev else ())]
+        numbers = [label_sets, problem.start, *([] if problem.weights is None else [problem.weights])]
+        data = [problem.data, dev.data] if dev else [problem.data]
+        return Checkpoint(self.checkpoint, lasting_parameters(self), digest_of(self.encoder_, labels, data, numbers))

@@ -1,7 +1,7 @@
 """Maximum-entropy Markov models: a chain of classifiers, each of which knows the label before.
 
     p(y | x) = Π_t p(y_t | y_{t−1}, x)        p(c | p, x at t) = softmax over c of emission[t, c] + transition[p, c]
-    minimise   −Σ_i log p(y_i | x_i; w) + c2 ‖w‖²
+    minimise   −Σ_i log p(y_i | x_i; w) + c1 ‖w‖₁ + c2 ‖w‖²
 
 McCallum, Freitag and Pereira 2000; the locally normalised baseline that Lafferty et al. 2001 compare the CRF with.
 Training is quick, since every position is a classification by itself (losses/local_log.py). The price is label bias: a
@@ -11,6 +11,7 @@ into an ordinary lattice (chain/local_normalisation.py).
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
@@ -40,8 +41,8 @@ class LocalDecoder(Decoder):
 class MEMM(CRF):
     """A maximum-entropy Markov model, trained as a CRF is, on a loss of its own.
 
-    features, label_weights, c2, min_count, min_conjunction, all_possible_states, all_possible_transitions,
-        max_iterations, tolerance, patience, well_formed, dtype, warm_start: as for the CRF
+    features, label_weights, solver, c1, c2, min_count, min_conjunction, all_possible_states, all_possible_transitions,
+        max_iterations, tolerance, patience, well_formed, dtype, warm_start, checkpoint: as for the CRF
     boundaries: give weights to first labels; last labels have none in this model
     """
 
@@ -54,6 +55,8 @@ class MEMM(CRF):
         features: object = "auto",
         *,
         label_weights: Mapping[str, float] | None = None,
+        solver: str = "auto",
+        c1: float = 0.0,
         c2: float = 0.3,
         min_count: int = 1,
         min_conjunction: int = 2,
@@ -61,11 +64,12 @@ class MEMM(CRF):
         all_possible_transitions: bool = True,
         boundaries: bool = True,
         max_iterations: int = 1000,
-        tolerance: float = 1e-5,
+        tolerance: float | None = None,
         patience: int = 10,
         well_formed: bool = False,
         dtype: str = "float32",
         warm_start: bool = False,
+        checkpoint: str | os.PathLike[str] | None = None,
         random_state: int | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -73,6 +77,8 @@ class MEMM(CRF):
     ) -> None:
         self.features = features
         self.label_weights = label_weights
+        self.solver = solver
+        self.c1 = c1
         self.c2 = c2
         self.min_count = min_count
         self.min_conjunction = min_conjunction
@@ -85,6 +91,7 @@ class MEMM(CRF):
         self.well_formed = well_formed
         self.dtype = dtype
         self.warm_start = warm_start
+        self.checkpoint = checkpoint
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose

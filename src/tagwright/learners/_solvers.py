@@ -1,0 +1,192 @@
+"""The CRF's solvers: one problem, five names, the same reports and checkpoints.
+
+Problem (scores, data, loss, penalties) ─► solve ─► optim/ ─► Minimum
+                                             │
+                                 Watch (dev set, callbacks), Checkpoint
+
+minimise   loss(w) + c1 ‖w‖₁ + c2 ‖w‖²
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tagwright.arrays import Bools, Doubles, Workers
+from tagwright.encode.dataset import Dataset
+from tagwright.errors import ParameterError
+from tagwright.learners._checkpoint import Checkpoint, State
+from tagwright.learners._objective import ChainObjective
+from tagwright.learners._watch import Watch
+from tagwright.losses.run import Loss, sum_of_terms
+from tagwright.optim.conjugate_gradient import minimise_cg
+from tagwright.optim.descent import Iteration, Minimum, Point, Trail
+from tagwright.optim.lbfgs import minimise_lbfgs
+from tagwright.optim.owlqn import minimise_owlqn
+from tagwright.optim.progress import Progress
+from tagwright.optim.stochastic import RATE, AveragedAdaGrad, Epoch, TokenData, minimise_stochastic
+from tagwright.optim.vectors import add_scaled, inner
+from tagwright.scores.expanded import expand
+from tagwright.scores.linear import LinearScores
+
+SOLVERS = ("auto", "lbfgs", "owlqn", "cg", "sgd")
+TOLERANCES = {"lbfgs": 1e-5, "owlqn": 1e-4, "cg": 1e-5, "sgd": 0.1}
+
+
+def choose_solver(solver: str, loss: Loss, c1: float) -> str:
+    """What "auto" means; a solver that cannot minimise the loss or the penalty is refused."""
+    if solver == "auto":
+        return "owlqn" if c1 > 0 else "lbfgs"
+    if c1 > 0 and solver != "owlqn":
+        raise ParameterError(
+            f"solver={solver!r} cannot minimise an L1 penalty, found c1={c1!r}; "
+            'use solver="owlqn" or "auto", or leave c1 at 0'
+        )
+    if solver == "sgd" and loss.add_up is not sum_of_terms:
+        raise ParameterError(
+            "solver='sgd' needs a loss that is a sum over sentences, which the exp losses are not; "
+            'use loss="sequence_log" or "pointwise_log", or solver="lbfgs" or "cg"'
+        )
+    return solver
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """What is minimised, and from where."""
+
+    scores: LinearScores
+    data: Dataset
+    weights: Doubles | None  # how much each token counts; None: all the same
+    loss: Loss
+    free: Bools  # [weights]: those that may move
+    start: Doubles
+    c1: float
+    c2: float
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """When to stop."""
+
+    max_iterations: int
+    tolerance: float
+
+
+def solve(
+    solver: str,
+    problem: Problem,
+    limits: Limits,
+    *,
+    watch: Watch,
+    checkpoint: Checkpoint | None,
+    seed: int | None,
+    workers: Workers,
+) -> Minimum:
+    """Minimise by the solver of that name, from the checkpoint if there is one."""
+    stored = None if checkpoint is None else checkpoint.read()
+    if stored is not None:
+        watch.restore(stored)
+    if solver == "sgd":
+        found, state = _solve_stochastic(problem, limits, watch, checkpoint, stored, seed)
+    else:
+        found, state = _solve_by_descent(solver, problem, limits, watch, checkpoint, stored, workers)
+    if checkpoint is not None and (found.converged or watch.exhausted):
+        checkpoint.delete()
+    elif checkpoint is not None and (last := state()) is not None:
+        checkpoint.write(last)
+    return found
+
+
+def _solve_by_descent(
+    solver: str,
+    problem: Problem,
+    limits: Limits,
+    watch: Watch,
+    checkpoint: Checkpoint | None,
+    stored: State | None,
+    workers: Workers,
+) -> tuple[Minimum, Callable[[], State | None]]:
+    """L-BFGS, OWL-QN or conjugate gradients, on all sentences at once."""
+    objective = ChainObjective(problem.scores, problem.data, problem.loss, problem.free, workers, problem.weights)
+    if stored is not None:
+        objective.reference = float(stored["reference"][0])
+
+    def smooth(w: Doubles) -> tuple[float, Doubles]:
+        value, gradient = objective(w)
+        add_scaled(gradient, 2 * problem.c2, w)
+        return value + problem.c2 * inner(w, w), gradient
+
+    last: State | None = None
+
+    def tell(now: Iteration) -> bool:
+        nonlocal last
+        point = now.point
+        report = Progress(now.number, limits.max_iterations, point.value, now.gradient_norm, point.step, now.seconds)
+        stop = watch(report, lambda: point.weights)
+        last = {**_trail_state(now.trail), "reference": np.array([objective.reference]), **watch.state()}
+        if checkpoint is not None:
+            checkpoint.offer(lambda: last or {})
+        return stop
+
+    start = problem.start if stored is None else _trail_of(stored)
+    options: dict[str, Any] = {"max_iterations": limits.max_iterations, "tolerance": limits.tolerance, "watch": tell}
+    if solver == "owlqn":
+        found = minimise_owlqn(smooth, start, c1=problem.c1, **options)
+    else:
+        found = {"lbfgs": minimise_lbfgs, "cg": minimise_cg}[solver](smooth, start, **options)
+    return found, lambda: last
+
+
+def _trail_state(trail: Trail) -> State:
+    return {
+        "weights": trail.point.weights,
+        "gradient": trail.point.gradient,
+        "value": np.array([trail.point.value, trail.point.step]),
+        "curve": np.array(trail.curve),
+        **{f"memory.{k}": vector for k, vector in enumerate(trail.memory)},
+    }
+
+
+def _trail_of(state: State) -> Trail:
+    value, step = state["value"].tolist()
+    memory = [state[f"memory.{k}"] for k in range(sum(name.startswith("memory.") for name in state))]
+    return Trail(Point(state["weights"], value, state["gradient"], step), tuple(memory), tuple(state["curve"].tolist()))
+
+
+def _solve_stochastic(
+    problem: Problem,
+    limits: Limits,
+    watch: Watch,
+    checkpoint: Checkpoint | None,
+    stored: State | None,
+    seed: int | None,
+) -> tuple[Minimum, Callable[[], State | None]]:
+    """Averaged AdaGrad, a few sentences at a time, on one thread."""
+    scores, data = problem.scores, problem.data
+    tokens = expand(scores.encoder, data)
+    weights = np.ones(data.n_tokens) if problem.weights is None else problem.weights
+    text = TokenData(data.offsets, data.labels, weights, tokens, scores.pattern, scores.n_labels, scores.width)
+    start = problem.start.astype(scores.dtype)
+    state = AveragedAdaGrad(start, text, problem.loss, free=problem.free, c2=problem.c2, seed=seed)
+    if stored is not None:
+        state.curve = tuple(stored["curve"].tolist())
+        state.arrays = {name: stored[name] for name in state.arrays}
+
+    def everything() -> State:
+        return {**state.arrays, "curve": np.array(state.curve), **watch.state()}
+
+    def tell(now: Epoch) -> bool:
+        report = Progress(now.number, limits.max_iterations, now.objective, None, RATE, now.seconds, unit="epoch")
+        return watch(report, state.average)
+
+    found = minimise_stochastic(
+        state,
+        max_epochs=limits.max_iterations,
+        tolerance=limits.tolerance,
+        watch=tell,
+        pause=None if checkpoint is None else lambda: checkpoint.offer(everything),
+    )
+    return found, everything

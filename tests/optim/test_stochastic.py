@@ -1,0 +1,124 @@
+"""Averaged AdaGrad against the same algorithm written plainly: dense vectors, every weight at every step."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tagwright.chain.forward_backward import Chain
+from tagwright.losses import LOSSES
+from tagwright.losses.run import Run
+from tagwright.optim import stochastic
+from tagwright.optim.stochastic import BATCH, RATE, AveragedAdaGrad, TokenData, minimise_stochastic
+from tagwright.scores.expanded import TokenAttributes
+from tagwright.scores.linear import Pattern
+
+Y, P, A, N = 3, 16, 6, 19
+
+
+def make(seed: int, weighted: bool) -> TokenData:
+    rng = np.random.default_rng(seed)
+    lengths = rng.integers(1, 6, N)
+    offsets = np.concatenate([[0], np.cumsum(lengths)])
+    n = int(offsets[-1])
+    sizes = rng.integers(0, 4, n)
+    pointers = np.concatenate([[0], np.cumsum(sizes)])
+    attributes = rng.integers(0, A, pointers[-1]).astype(np.int32)
+    values = rng.normal(size=len(attributes)) if weighted else np.empty(0)
+    known = rng.random((A, Y)) < 0.8
+    pattern = Pattern(np.concatenate([[0], np.cumsum(known.sum(1))]), np.nonzero(known)[1].astype(np.int32))
+    gold = rng.integers(0, Y, n).astype(np.int32)
+    weights = rng.random(n) + 0.5 if weighted else np.ones(n)
+    return TokenData(offsets, gold, weights, TokenAttributes(pointers, attributes, values), pattern, Y, P)
+
+
+class Plain:
+    """One token after the other, with dictionaries for what is lazy."""
+
+    def __init__(self, data: TokenData, loss: str, c2: float, free: np.ndarray) -> None:
+        n = data.pattern.n_weights + Y * Y + 2 * Y
+        self.loss, self.data, self.decay, self.free = loss, data, 2 * c2 / N, free
+        self.w, self.G, self.last = np.zeros(n), np.zeros(n), np.zeros(n)
+        self.trace: list[np.ndarray] = []  # the weights after each sentence
+        self.now = 0
+
+    def entries(self, p: int) -> list[tuple[int, int, float]]:
+        """(weight, label, value) of token p."""
+        tokens, pattern = self.data.tokens, self.data.pattern
+        return [
+            (w, int(pattern.labels[w]), float(tokens.values[e]) if len(tokens.values) else 1.0)
+            for e in range(tokens.pointers[p], tokens.pointers[p + 1])
+            for w in range(pattern.pointers[tokens.attributes[e]], pattern.pointers[tokens.attributes[e] + 1])
+        ]
+
+    def move(self, w: int, g: float) -> None:
+        self.G[w] += g * g
+        step = RATE / np.sqrt(1 + self.G[w])
+        self.w[w] = (self.w[w] - step * g) / (1 + step * self.decay * (self.now - self.last[w]))
+        self.last[w] = self.now
+
+    def learn(self, order: np.ndarray) -> None:
+        data, n = self.data, self.data.pattern.n_weights
+        rows, labels, offsets = [], [], [0]
+        for i in order:
+            for p in range(data.offsets[i], data.offsets[i + 1]):
+                row = np.zeros(P)
+                for w, label, value in self.entries(p):
+                    row[label] += value * self.w[w]
+                rows.append(row)
+                labels.append(data.gold[p])
+            offsets.append(len(rows))
+        emission, gold = np.array(rows), np.array(labels, np.int32)
+        ends = self.w[n + Y * Y :]
+        chain = Chain.build(self.w[n : n + Y * Y].reshape(Y, Y), ends[:Y], ends[Y:], np.float64)
+        counts = np.concatenate([data.weights[data.offsets[i] : data.offsets[i + 1]] for i in order])
+        found = LOSSES[self.loss].of_run(Run(emission, np.array(offsets), gold, counts), chain, 0.0)
+        edges = [found.transition, found.start, found.stop]
+        self.trace += [self.w.copy()] * len(order)
+        self.now += len(order)
+        r = 0
+        for i in order:
+            for p in range(data.offsets[i], data.offsets[i + 1]):
+                for w, label, value in self.entries(p):
+                    if abs(emission[r, label]) >= stochastic.NEGLIGIBLE:
+                        self.move(w, value * emission[r, label])
+                r += 1
+        for k, g in enumerate(np.concatenate([part.ravel() for part in edges])):
+            if self.free[n + k]:
+                self.move(n + k, g)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("loss", ["sequence_log", "pointwise_log"])
+@pytest.mark.parametrize("epochs", [1, 3])
+def test_the_lazy_kernel_is_the_plain_algorithm(epochs: int, loss: str, weighted: bool) -> None:
+    data = make(epochs, weighted)
+    n = data.pattern.n_weights
+    free = np.ones(n + Y * Y + 2 * Y, np.bool_)
+    free[[n + 1, n + Y * Y + 2]] = False
+    state = AveragedAdaGrad(np.zeros(len(free)), data, LOSSES[loss], free=free, c2=0.4, seed=5)
+    found = minimise_stochastic(state, max_epochs=epochs, tolerance=0)
+    plain = Plain(data, loss, 0.4, free)
+    for epoch in range(1, epochs + 1):
+        order = state.order(epoch)
+        for first in range(0, N, BATCH):
+            plain.learn(order[first : first + BATCH])
+        for w in range(len(free)):
+            plain.move(w, 0.0)
+    np.testing.assert_allclose(state.arrays["weights"], plain.w, atol=1e-12)
+    # the weights after sentence i count from the next one on; the last state has not been used yet
+    average = np.mean([*plain.trace[N if epochs > 1 else 0 :]], axis=0)
+    np.testing.assert_allclose(found.weights, average, atol=1e-12)
+    assert not found.weights[~free].any()
+
+
+def test_orders_are_permutations_that_depend_on_seed_and_epoch() -> None:
+    data = make(0, False)
+    free = np.ones(data.pattern.n_weights + Y * Y + 2 * Y, np.bool_)
+    a, b = (
+        AveragedAdaGrad(np.zeros(len(free)), data, LOSSES["sequence_log"], free=free, c2=0.1, seed=s) for s in (1, 2)
+    )
+    orders = [a.order(1), a.order(2), b.order(1)]
+    assert all(sorted(order) == list(range(N)) for order in orders)
+    assert len({tuple(order) for order in orders}) == 3
+    np.testing.assert_array_equal(a.order(1), orders[0])
