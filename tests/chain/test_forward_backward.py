@@ -96,6 +96,17 @@ def test_underflow_goes_to_log_space_not_to_a_wrong_number() -> None:
     np.testing.assert_allclose(found.transitions, [[0.0, 0.0], [0.5, 0.5]], atol=1e-6)
 
 
+@pytest.mark.parametrize("depth", [1.0, 200.0])
+def test_tilted_weights_multiply_the_transitions(depth: float) -> None:
+    """In scaled numbers and in log space: 3 · exp(log Z − pivot) = 6 of the same sentence."""
+    transition = np.array([[-np.inf, -np.inf], [0.0, 0.0]])
+    rows, offsets = lay_out([Lattice(np.array([[0.0, -depth], [0.0, 0.0]]), transition, *np.zeros((2, 2)))], np.float32)
+    chain = Chain.build(transition, np.zeros(2), np.zeros(2), np.float32)
+    found = expect(rows, offsets, chain, weights=np.array([3.0]), pivots=np.array([-depth]), rate=1.0)
+    assert found.weights[0] == pytest.approx(6.0, rel=1e-5)
+    np.testing.assert_allclose(found.transitions, [[0.0, 0.0], [3.0, 3.0]], atol=1e-5)
+
+
 def test_log_space_equals_the_definition() -> None:
     rng = np.random.default_rng(5)
     for _ in range(60):

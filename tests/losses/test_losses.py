@@ -187,7 +187,7 @@ def test_rounding_errors_do_not_pile_up() -> None:
 @pytest.mark.parametrize("name", LOSSES)
 def test_underflow_goes_to_log_space_not_to_a_wrong_number(name: str) -> None:
     """Gold labels 200 below the others: scaled float32 does not hold their probability, log space does."""
-    Y, golds, weights = 2, [np.array([1, 1]), np.array([0, 0, 1])], [np.ones(2), np.ones(3)]
+    Y, golds, weights = 2, [np.array([1, 1]), np.array([0, 0, 1])], [np.array([0.25, 0.5]), np.array([2.0, 1.0, 0.5])]
     emission = np.array([[0.0, -200.0], [0.0, 0.0], [0.5, 0.0], [0.0, 1.0], [0.0, 0.0]])
     vector = np.concatenate([emission.ravel(), [0.0, -1.0, 0.5, 0.0], np.zeros(4)])
     value = lambda v: define(name, split(v, np.array([2, 3]), Y), golds, weights)  # noqa: E731
