@@ -16,7 +16,7 @@ Underflow is never hidden. Every factor is at most 1, so a step's entries below 
 beside a sum (c_t, g_t or Σ u_t) above FLOOR, since no step multiplies more than three such numbers: 1e-36. A sentence
 where a sum falls under FLOOR is given up here, `done` says so, and the caller repeats it with chain/log_space.py.
 
-Two sentences of like length walk in lock step: each row of M that is loaded serves both (chain/registers.py).
+Two sentences of like length walk in lock step: each row of M that is loaded serves both (_registers.py).
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ from typing import Any
 import numpy as np
 
 from tagwright._jit import tight_kernel
+from tagwright._registers import add_products, largest
 from tagwright.arrays import Bools, Doubles, Floats, Ints, Longs, padded
 from tagwright.chain.log_space import log_forward_backward
-from tagwright.chain.registers import add_products, largest
 from tagwright.chain.tilt import tilt
 
 FLOOR = 1e-12

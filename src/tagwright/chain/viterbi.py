@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 
 from tagwright._jit import tight_kernel
+from tagwright._registers import largest
 from tagwright.arrays import Doubles, Floats, Ints, Longs, padded
-from tagwright.chain.registers import largest
 
 MARGIN = 1e-3
 """Safety of the pruning test against rounding."""

@@ -17,9 +17,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from tagwright._jit import tight_kernel
+from tagwright._registers import fetch_early
 from tagwright.arrays import Bools, Doubles, Floats, Ints, Longs, Workers, cut_evenly
 from tagwright.encode.dataset import Dataset
-from tagwright.scores.linear import PIECES, LinearScores, find_row
+from tagwright.scores.linear import AHEAD, PIECES, LinearScores, find_row
 
 ENTRIES_A_PIECE = 1 << 14
 """Less is not worth a thread's while."""
@@ -88,6 +89,9 @@ def sum_tokens(
         begin, end = pointers[k], pointers[k + 1]
         even = begin + (end - begin) // 2 * 2
         for e in range(begin, even, 2):
+            if e + 2 * AHEAD + 1 < tokens.shape[0]:
+                fetch_early(gradient, tokens[e + 2 * AHEAD])
+                fetch_early(gradient, tokens[e + 2 * AHEAD + 1])
             a, b = gradient[tokens[e]], gradient[tokens[e + 1]]
             for j in range(target.shape[0]):
                 target[j] += a[j] + b[j]

@@ -16,12 +16,15 @@ from typing import Any
 import numpy as np
 
 from tagwright._jit import tight_kernel
+from tagwright._registers import fetch_early
 from tagwright.arrays import Floats, Ints, Longs, Workers, padded
 from tagwright.encode.dataset import Dataset
 from tagwright.encode.encoder import Encoder
 
 ROOM = 4096
 """Visitors that a table has room for before it must grow."""
+AHEAD = 3
+"""Tokens between asking for a row and reading it: about what memory takes to answer."""
 PIECES = 32
 """Work is cut into about this many pieces for threads; more than cores, so that no thread waits long."""
 
@@ -109,6 +112,10 @@ def add_table_scores(
     for i in range(first, last):
         begin, end = offsets[i], offsets[i + 1]
         for p in range(begin, end):
+            for s in range(S):
+                ahead = p + AHEAD + slot_offsets[s]
+                if 0 <= ahead < forms.shape[0]:
+                    fetch_early(table, forms[ahead] * S + s)
             row = out[p - origin]
             for s in range(0, S - 1, 2):
                 a = table[find_row(forms, p, slot_offsets[s], begin, end) * S + s]

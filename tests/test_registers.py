@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from tagwright._registers import BYTES, add_products, largest
 from tagwright.arrays import padded
-from tagwright.chain.registers import BYTES, add_products, largest
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
