@@ -21,8 +21,8 @@ from tagwright.losses.run import Loss, Run, RunLoss, Total
 from tagwright.scores.adjoint import Adjoint
 from tagwright.scores.linear import LinearScores
 
-BLOCK_BYTES = 1 << 23  # of emission rows: what fits the last cache
-RUN_BYTES = 1 << 18  # of emission rows: what fits a core's own cache
+BLOCK_BYTES = 1 << 24  # of emission rows: what fits the last cache
+RUN_BYTES = 1 << 19  # of emission rows: what fits a core's own cache
 
 
 @dataclass(frozen=True, slots=True)
