@@ -67,12 +67,15 @@ class SequenceTagger(Estimator):
             raise ParameterError(f"decoding must be one of 'viterbi', 'posterior', found {decoding!r}")
         if decoding == "posterior":
             self._require_probabilities("posterior decoding")
-        names = self.labels_ if self.__sklearn_is_fitted__() else []
+        names = np.array(self.labels_ if self.__sklearn_is_fitted__() else [], object)
         out: list[list[str]] = []
         for data, mask, lengths in self._encoded(X, allowed):
             decode = self.decoder_.best if decoding == "viterbi" else self.decoder_.best_by_position
-            labels = iter(map(names.__getitem__, decode(data, mask).tolist()))
-            out.extend(list(islice(labels, length)) for length in lengths)
+            labels: list[str] = names[decode(data, mask)].tolist()
+            end = 0
+            for length in lengths:
+                out.append(labels[end : end + length])
+                end += length
         return out
 
     def predict_marginals(self, X: Sentences, allowed: Allowed | None = None) -> list[list[dict[str, float]]]:
