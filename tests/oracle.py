@@ -11,6 +11,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -20,15 +21,25 @@ from tagwright.chain.lattice import Lattice
 Labelling = tuple[int, ...]
 
 
+@dataclass(frozen=True, eq=False)
+class TrigramLattice(Lattice):
+    """A lattice of second order: trigram [Y, Y, Y] (p, q, c) counts from the third position on."""
+
+    trigram: Doubles
+
+
 def scorer(lattice: Lattice) -> Callable[[Labelling], float]:
-    """The function F(y), as DIGEST section 1 has it."""
+    """The function F(y), as DIGEST section 1 has it; with trigrams where the lattice has them."""
     emission, transition = lattice.emission.tolist(), lattice.transition.tolist()
     start, stop = lattice.start.tolist(), lattice.stop.tolist()
+    trigram = lattice.trigram.tolist() if isinstance(lattice, TrigramLattice) else None
 
     def score(labels: Labelling) -> float:
         pieces = [start[labels[0]], stop[labels[-1]]]
         pieces += [emission[t][y] for t, y in enumerate(labels)]
         pieces += [transition[p][c] for p, c in itertools.pairwise(labels)]
+        if trigram is not None:
+            pieces += [trigram[p][q][c] for p, q, c in zip(labels, labels[1:], labels[2:], strict=False)]
         return math.fsum(pieces)
 
     return score

@@ -25,6 +25,8 @@ for name, learner in LEARNERS.items():
     model = learner("word suffix(1) @ -1..0\\nword[-1] & word[0]" if name != "hmm" else None, random_state=0, **short)
     model.fit(X, y)
     found[name] = [model.predict(fresh), model.predict_nbest(fresh, k=3)]
+second = LEARNERS["crf"]("word suffix(1) @ -1..0", order=2, tag_dictionary=2, tolerance=0.1).fit(X, y)
+found["second order"] = [second.predict(fresh), second.predict_nbest(fresh, k=3)]
 print(json.dumps(found))
 """
 

@@ -19,6 +19,7 @@ Floats = NDArray[np.floating[Any]]
 Doubles = NDArray[np.float64]
 Ints = NDArray[np.int32]
 Longs = NDArray[np.int64]
+Shorts = NDArray[np.uint16]
 Bools = NDArray[np.bool_]
 
 LANES = 16

@@ -108,6 +108,33 @@ def test_json(run: Run, model: Path) -> None:
     assert found["features"]["name"] == "pos"
 
 
+def test_second_order_and_tag_dictionary(run: Run, small: Path, tmp_path: Path) -> None:
+    out = tmp_path / "second.tw"
+    options = ["--set", "order=2", "--set", "tag_dictionary=3", "--set", "max_iterations=5", "--quiet"]
+    assert run("train", small, "--out", out, "--column", "POS", *options).code == 0
+    model = load(out)
+    found = json.loads(run("inspect", out, "--json").out)
+    dictionary = model.decoder_.dictionary
+    assert dictionary is not None
+    assert found["tag_dictionary"]["words"] == dictionary.n_words > 10
+    assert 1 <= found["tag_dictionary"]["labels_a_word"] < 3
+    assert found["tag_dictionary"]["open_labels"] == dictionary.sizes[0] < len(model.labels_)
+    scores = [score for *_, score in found["trigrams"]]
+    assert scores == sorted(scores, reverse=True)
+    assert len(scores) == np.count_nonzero(model.decoder_.trigrams.weights)
+    before, previous, current, score = found["trigrams"][0]
+    p, q, c = (model.labels_.index(label) for label in (before, previous, current))
+    key = (p * len(model.labels_) + q) * len(model.labels_) + c
+    assert score == model.decoder_.trigrams.weights[model.decoder_.trigrams.keys.tolist().index(key)]
+    text = run("inspect", out).out
+    assert f"dictionary {dictionary.n_words} words keep to their labels (" in text
+    assert "likely label trigrams" in text
+    assert f"{before} → {previous} → {current} " in text
+    one = json.loads(run("inspect", out, "--json", "--label", current).out)["trigrams"]
+    assert 0 < len(one) < len(scores)
+    assert all(current in triple[:3] for triple in one)
+
+
 def test_attributes_with_their_weights(run: Run, model: Path) -> None:
     found = json.loads(run("inspect", model, "--attributes", "The dog zorgs", "--json").out)["tokens"]
     weights = dense_weights(model)

@@ -13,7 +13,16 @@ from typing import Any
 
 from tagwright.cli.console import notes, print_json
 from tagwright.cli.explain import explain, format_explained
-from tagwright.cli.learned import Transition, list_weights, template_sizes, top_weights, transitions
+from tagwright.cli.learned import (
+    Transition,
+    Trigram,
+    dictionary_size,
+    list_weights,
+    template_sizes,
+    top_weights,
+    transitions,
+    trigrams,
+)
 from tagwright.cli.models import LoadedModel, open_model
 from tagwright.cli.report import count
 from tagwright.errors import ParameterError
@@ -57,6 +66,7 @@ def describe(loaded: LoadedModel, path: str, labels: Sequence[str], top: int) ->
     features = encoder.features
     weights = list_weights(model)
     shown = set(labels)
+    dictionary = dictionary_size(model)
     return {
         "model": path,
         "model_bytes": os.path.getsize(path),
@@ -70,6 +80,7 @@ def describe(loaded: LoadedModel, path: str, labels: Sequence[str], top: int) ->
         "parameters": model.n_parameters_,
         "attributes": encoder.n_attributes,
         "words": len(encoder.columns[0].values) if encoder.columns else None,
+        "tag_dictionary": None if dictionary is None else dictionary._asdict(),
         "labels": model.labels_,
         "features": None if features is None else {"name": features.name, "text": features.to_text()},
         "layout": loaded.layout.to_json(),
@@ -78,6 +89,7 @@ def describe(loaded: LoadedModel, path: str, labels: Sequence[str], top: int) ->
         "measure": None if weights is None else weights.measure,
         "weights": {label: pairs for label, pairs in top_weights(model, top).items() if label in shown},
         "transitions": [t for t in transitions(model) if t.previous in shown or t.current in shown],
+        "trigrams": [t for t in trigrams(model) if not shown.isdisjoint(t[:3])],
     }
 
 
@@ -100,7 +112,9 @@ def format_text(found: dict[str, Any], *, templates: bool = True) -> str:
     if any(found["weights"].values()):
         parts.append(format_weights(found["weights"], found["measure"], width))
     if found["transitions"]:
-        parts.append(format_transitions(found["transitions"]))
+        parts.append(format_transitions(found["transitions"], "transitions"))
+    if found["trigrams"]:
+        parts.append(format_transitions(found["trigrams"], "label trigrams"))
     return "\n\n".join(parts)
 
 
@@ -123,6 +137,10 @@ def format_head(found: dict[str, Any], width: int) -> str:
     rows.append(("features", f"{features}: {found['attributes']:,} attributes"))
     if found["words"] is not None:
         rows.append(("known", f"{found['words']:,} words"))
+    if found["tag_dictionary"] is not None:
+        size = found["tag_dictionary"]
+        kept = f"{size['words']:,} words keep to their labels ({size['labels_a_word']:.2f} each)"
+        rows.append(("dictionary", f"{kept}, all others to {size['open_labels']} labels"))
     rows.append(("parameters", f"{found['parameters']:,} that are not zero, in {found['model_bytes']:,} bytes"))
     rows.append(("labels", f"{len(found['labels'])}: {' '.join(found['labels'])}"))
     return "\n".join([found["model"], *[_hang(f"{name:<11}", text, width) for name, text in rows]])
@@ -146,12 +164,12 @@ def format_weights(weights: dict[str, list[tuple[str, float]]], measure: str, wi
     return "\n".join(lines)
 
 
-def format_transitions(found: Sequence[Transition]) -> str:
+def format_transitions(found: Sequence[Transition | Trigram], what: str) -> str:
     """The strongest ones either way, side by side."""
-    rows = [(f"{previous} → {current}", f"{score:8.2f}") for previous, current, score in found]
+    rows = [(" → ".join(map(str, one[:-1])), f"{one.score:8.2f}") for one in found]
     best, worst = rows[:SHOWN_TRANSITIONS], rows[::-1][:SHOWN_TRANSITIONS]
     room = max(16, *[len(name) for name, _ in [*best, *worst]])
-    lines = [f"{'likely transitions':<{room + 12}}unlikely transitions"]
+    lines = [f"{f'likely {what}':<{room + 12}}unlikely {what}"]
     for left, right in zip(best, worst, strict=True):
         lines.append("   ".join([f"{name:<{room}} {score}" for name, score in (left, right)]))
     return "\n".join(lines)

@@ -1,4 +1,4 @@
-"""What a model learned, by name: weights of attributes, transitions between labels, attributes by template.
+"""What a model learned, by name: weights of attributes, transitions between labels, trigrams, attributes by template.
 
 Weights are known where scores are linear (CRF, MEMM, perceptron) or tables of words (HMM: log-probabilities, all
 negative). Every learner has a chain of labels.
@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tagwright.arrays import Floats, Longs
+from tagwright.attributes.lexicon import OPEN
 from tagwright.encode.encoder import Encoder
 from tagwright.encode.forms import N_EDGES
 from tagwright.learners import SequenceTagger
@@ -57,6 +58,23 @@ class Transition(NamedTuple):
     score: float
 
 
+class Trigram(NamedTuple):
+    """What the third label after two others weighs, in a model of second order."""
+
+    before: str
+    previous: str
+    current: str
+    score: float
+
+
+class DictionarySize(NamedTuple):
+    """A tag dictionary: the words it restricts, their mean number of labels, and the labels of all other words."""
+
+    words: int
+    labels_a_word: float
+    open_labels: int
+
+
 def list_weights(model: SequenceTagger) -> WeightList | None:
     """The model's weights, None where it has none that can be listed."""
     scores = model.decoder_.scores
@@ -94,6 +112,26 @@ def transitions(model: SequenceTagger) -> list[Transition]:
     found += [Transition(START, label, score) for label, score in zip(labels, start, strict=True)]
     found += [Transition(label, STOP, score) for label, score in zip(labels, stop, strict=True)]
     return sorted([t for t in found if np.isfinite(t.score) and t.score], key=lambda t: -t.score)
+
+
+def trigrams(model: SequenceTagger) -> list[Trigram]:
+    """The label trigrams that have a weight, strongest first; none of first order."""
+    found = model.decoder_.trigrams
+    if found is None:
+        return []
+    names = model.labels_
+    order = np.argsort(-found.weights, kind="stable")
+    columns = [part[order].tolist() for part in (*found.labels, found.weights)]
+    return [Trigram(names[p], names[q], names[c], weight) for p, q, c, weight in zip(*columns, strict=True) if weight]
+
+
+def dictionary_size(model: SequenceTagger) -> DictionarySize | None:
+    """How many words the tag dictionary restricts; None where there is none."""
+    found = model.decoder_.dictionary
+    if found is None:
+        return None
+    sizes = found.sizes[found.sets_of[found.sets_of != OPEN]]
+    return DictionarySize(found.n_words, float(sizes.mean()) if len(sizes) else 0.0, int(found.sizes[OPEN]))
 
 
 def template_sizes(model: SequenceTagger) -> list[TemplateSize]:

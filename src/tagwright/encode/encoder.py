@@ -60,6 +60,11 @@ class Encoder:
         """Everything that gives a token a form: row k of a Dataset's forms belongs to source k, as slots[k] does."""
         return [*self.columns, *self.conjunctions]
 
+    @property
+    def word_source(self) -> int | None:
+        """The source whose forms are the words (column 0); None where no template looks at them."""
+        return next((k for k, column in enumerate(self.columns) if column.column == 0), None)
+
     # ---- learning ----
 
     def learn(self, text: FlatText) -> Dataset:

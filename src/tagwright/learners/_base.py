@@ -236,6 +236,8 @@ class SequenceTagger(Estimator):
         """Weights that are not zero."""
         self._check_fitted()
         chain_weights = sum(int(np.count_nonzero(part[np.isfinite(part)])) for part in self.decoder_.chain_scores)
+        if self.decoder_.trigrams is not None:
+            chain_weights += int(np.count_nonzero(self.decoder_.trigrams.weights))
         return chain_weights + self.decoder_.scores.n_parameters
 
 

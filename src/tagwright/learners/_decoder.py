@@ -1,7 +1,8 @@
 """The running model: scores and a chain, asked for labels, marginals or the k best labellings.
 
 Every learner ends here. Sentences are taken in runs that fit the cache. `allowed` restricts positions to some labels;
-forbidden transitions are −inf in the chain.
+forbidden transitions are −inf in the chain. A tag dictionary restricts words: then, and where label trigrams have
+weights, the kernels for candidate lists are used.
 """
 
 from __future__ import annotations
@@ -12,12 +13,18 @@ from typing import Any, Protocol
 import numpy as np
 
 from tagwright.arrays import Bools, Doubles, Floats, Ints, Longs, Workers, cut_evenly
+from tagwright.attributes.lexicon import TagDictionary
+from tagwright.chain.candidates import Candidates, best_paths_of_candidates, expect_of_candidates
+from tagwright.chain.constraints import allow_labels
 from tagwright.chain.forward_backward import Chain, expect
 from tagwright.chain.kbest import k_best
+from tagwright.chain.second_order import SecondOrderChain, expect_of_pairs
+from tagwright.chain.second_order_paths import PairSteps, best_paths_of_pairs, k_best_of_pairs
 from tagwright.chain.span_probability import span_probabilities
+from tagwright.chain.trigrams import Trigrams
 from tagwright.chain.viterbi import Steps, best_paths
 from tagwright.encode.dataset import Dataset
-from tagwright.errors import DataError
+from tagwright.errors import DataError, ParameterError
 from tagwright.io.spans import Borders
 
 RUN_TOKENS = 1 << 11
@@ -41,35 +48,44 @@ class Scores(Protocol):
 
 
 class Decoder:
-    """Scores with a chain [Y, Y], [Y], [Y]."""
+    """Scores with a chain [Y, Y], [Y], [Y]; with label trigrams it is of second order."""
 
-    def __init__(self, scores: Scores, transition: Doubles, start: Doubles, stop: Doubles) -> None:
+    def __init__(
+        self,
+        scores: Scores,
+        transition: Doubles,
+        start: Doubles,
+        stop: Doubles,
+        *,
+        dictionary: TagDictionary | None = None,
+        trigrams: Trigrams | None = None,
+    ) -> None:
         self.scores = scores
         self.chain_scores = (transition, start, stop)
-        self._steps: Steps | None = None
-        self._chain: Chain | None = None
+        self.dictionary = dictionary
+        self.trigrams = trigrams
+        self._steps: Steps | PairSteps | None = None
+        self._chain: Chain | SecondOrderChain | None = None
 
     def best(self, data: Dataset, allowed: Bools | None = None) -> Ints:
         """The best label of every token [n]."""
-        if self._steps is None:
-            self._steps = Steps.build(*self.chain_scores, self.scores.dtype)
         labels = np.empty(data.n_tokens, np.int32)
+        candidates = self._candidates(data)
         for first, last, rows in self._runs(data, allowed):
             offsets = data.offsets[first : last + 1]
-            found, scores = best_paths(rows, offsets - offsets[0], self._steps)
+            found, scores = self._best_paths(rows, offsets - offsets[0], self._part(candidates, offsets))
             self._check_possible(scores, first)
             labels[offsets[0] : offsets[-1]] = found
         return labels
 
     def marginals(self, data: Dataset, allowed: Bools | None = None) -> tuple[Floats, Doubles]:
         """p(y_t | x) of every token [n, Y], and log Z of every sentence [N]."""
-        if self._chain is None:
-            self._chain = Chain.build(*self.chain_scores, self.scores.dtype)
         found = np.empty((data.n_tokens, self.scores.n_labels), self.scores.dtype)
         log_z = np.empty(data.n_sentences)
+        candidates = self._candidates(data)
         for first, last, rows in self._runs(data, allowed):
             offsets = data.offsets[first : last + 1]
-            log_z[first:last] = expect(rows, offsets - offsets[0], self._chain).log_z
+            log_z[first:last] = self._expect(rows, offsets - offsets[0], self._part(candidates, offsets))
             self._check_possible(log_z[first:last], first)
             found[offsets[0] : offsets[-1]] = rows[:, : self.scores.n_labels]
         return found, log_z
@@ -84,7 +100,8 @@ class Decoder:
         if all(np.isfinite(part).all() for part in self.chain_scores):
             return np.asarray(marginals.argmax(axis=1), np.int32)
         rows = np.zeros((data.n_tokens, self.scores.width))
-        rows[:, : self.scores.n_labels] = marginals if allowed is None else np.where(allowed, marginals, -np.inf)
+        possible = self._possible(data, allowed)
+        rows[:, : self.scores.n_labels] = marginals if possible is None else np.where(possible, marginals, -np.inf)
         transition, start, stop = (np.where(np.isfinite(part), 0.0, -np.inf) for part in self.chain_scores)
         labels, scores = best_paths(rows, data.offsets, Steps.build(transition, start, stop, np.float64))
         self._check_possible(scores, 0)
@@ -94,8 +111,10 @@ class Decoder:
         self, data: Dataset, spans: Sequence[Longs], borders: Borders, allowed: Bools | None = None
     ) -> list[Doubles]:
         """For every sentence the probabilities [K] of its spans [K, 3] (begin, end, number of the type)."""
+        if self.trigrams is not None:
+            raise ParameterError("probabilities of spans are known in models of first order only; train with order=1")
         found = []
-        for first, last, rows in self._runs(data, allowed):
+        for first, last, rows in self._runs(data, self._possible(data, allowed)):
             for i in range(first, last):
                 begin, end = data.offsets[i : i + 2] - data.offsets[first]
                 rules = (borders.begins, borders.goes_on, borders.type)
@@ -107,13 +126,71 @@ class Decoder:
 
     def k_best(self, data: Dataset, k: int, allowed: Bools | None = None) -> Iterator[tuple[Longs, Doubles]]:
         """For every sentence, its k best labellings [K, T] and their scores [K], best first."""
+        candidates = self._candidates(data)
         for first, last, rows in self._runs(data, allowed):
             for i in range(first, last):
                 begin, end = data.offsets[i : i + 2] - data.offsets[first]
                 emission = rows[begin:end, : self.scores.n_labels].astype(np.float64)
-                paths, scores = k_best(emission, *self.chain_scores, k)
+                paths, scores = self._k_best(emission, k, self._part(candidates, data.offsets[i : i + 2]))
                 self._check_possible(scores[:1] if len(scores) else np.array([-np.inf]), i)
                 yield paths, scores
+
+    # ---- the three kinds of chain: plain, with candidate labels, of second order ----
+
+    def _candidates(self, data: Dataset) -> Candidates | None:
+        """The candidate labels of every token; None where the plain kernels will do."""
+        if self.dictionary is None and self.trigrams is None:
+            return None
+        return find_candidates(data, self.scores.n_labels, self.dictionary)
+
+    def _possible(self, data: Dataset, allowed: Bools | None) -> Bools | None:
+        """What is allowed and in the dictionary [n, Y]; None: everything."""
+        if self.dictionary is None:
+            return allowed
+        mask = find_candidates(data, self.scores.n_labels, self.dictionary).mask(self.scores.n_labels)
+        return mask if allowed is None else mask & allowed
+
+    def _part(self, candidates: Candidates | None, offsets: Longs) -> Candidates | None:
+        return None if candidates is None else candidates.part(int(offsets[0]), int(offsets[-1]))
+
+    def _best_paths(self, rows: Floats, offsets: Longs, candidates: Candidates | None) -> tuple[Ints, Doubles]:
+        steps = self._ready_steps()
+        if candidates is None:
+            assert isinstance(steps, Steps)
+            return best_paths(rows, offsets, steps)
+        if isinstance(steps, PairSteps):
+            return best_paths_of_pairs(rows, offsets, candidates, steps)
+        return best_paths_of_candidates(rows, offsets, candidates, steps)
+
+    def _expect(self, rows: Floats, offsets: Longs, candidates: Candidates | None) -> Doubles:
+        """log Z of every sentence; rows become marginals."""
+        if self._chain is None:
+            dtype = self.scores.dtype
+            plain = Chain.build(*self.chain_scores, dtype)
+            self._chain = plain if self.trigrams is None else SecondOrderChain.build(plain, self.trigrams, dtype)
+        if isinstance(self._chain, SecondOrderChain):
+            assert candidates is not None
+            return expect_of_pairs(rows, offsets, candidates, self._chain).log_z
+        if candidates is None:
+            return expect(rows, offsets, self._chain).log_z
+        return expect_of_candidates(rows, offsets, candidates, self._chain).log_z
+
+    def _k_best(self, emission: Doubles, k: int, candidates: Candidates | None) -> tuple[Longs, Doubles]:
+        if candidates is None:
+            return k_best(emission, *self.chain_scores, k)
+        steps = self._ready_steps()
+        if isinstance(steps, PairSteps):
+            return k_best_of_pairs(emission, candidates, steps, k)
+        return k_best(allow_labels(emission, candidates.mask(self.scores.n_labels)), *self.chain_scores, k)
+
+    def _ready_steps(self) -> Steps | PairSteps:
+        if self._steps is None:
+            scores, dtype = self.chain_scores, self.scores.dtype
+            if self.trigrams is None:
+                self._steps = Steps.build(*scores, dtype)
+            else:
+                self._steps = PairSteps.build(*scores, self.trigrams, dtype)
+        return self._steps
 
     def _runs(self, data: Dataset, allowed: Bools | None) -> Iterator[tuple[int, int, Floats]]:
         """Runs of sentences with their emission rows, constraints put in."""
@@ -133,7 +210,17 @@ class Decoder:
     def _check_possible(self, scores: Doubles, first: int) -> None:
         impossible = np.flatnonzero(~(scores > -np.inf))
         if len(impossible):
+            restrictions = "the allowed labels and the forbidden transitions"
+            if self.dictionary is not None:
+                restrictions = "the tag dictionary, the allowed labels and the forbidden transitions"
             raise DataError(
-                "no labelling is possible: the allowed labels and the forbidden transitions contradict each other",
+                f"no labelling is possible: {restrictions} contradict each other",
                 place=f"X[{first + int(impossible[0])}]",
             )
+
+
+def find_candidates(data: Dataset, n_labels: int, dictionary: TagDictionary | None) -> Candidates:
+    """The candidate labels of every token; all without a dictionary."""
+    if dictionary is None:
+        return Candidates.everything(data.n_tokens, n_labels)
+    return Candidates(dictionary.find(data.forms), dictionary.pointers, dictionary.labels)

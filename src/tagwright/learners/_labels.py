@@ -24,7 +24,8 @@ def check_labels(y: Labels, text: FlatText, *, argument: str = "y") -> list[str]
     if set(map(type, flat)) - {str}:
         p = next(p for p, label in enumerate(flat) if type(label) is not str)
         if not isinstance(flat[p], str):
-            cure = "; only CRF(loss='sequence_log') learns from labels known in part" if _is_partial(flat[p]) else ""
+            kind = "CRF(loss='sequence_log', order=1, tag_dictionary=0)"
+            cure = f"; only {kind} learns from labels known in part" if _is_partial(flat[p]) else ""
             raise DataError(f"labels are strings, found {flat[p]!r}{cure}", place=text.place(p, argument))
         flat = [str(label) for label in flat]
     if "" in flat:

@@ -1,8 +1,9 @@
 """The training objective of a linear chain: weights ─► tables ─► emission ─► loss ─► adjoint ─► gradient.
 
-The weight vector is [attribute weights | transition Y·Y | start Y | stop Y]. Sentences are taken in order of length, in
-blocks (what the adjoint takes in at once) of runs (what one kernel call does). Blocks and runs depend on the data
-alone, and their results are added in order, so that any number of threads gives the same bits.
+The weight vector is [attribute weights | trigrams | transition Y·Y | start Y | stop Y]; trigrams only of second order.
+Sentences are taken in order of length, in blocks (what the adjoint takes in at once) of runs (what one kernel call
+does). Blocks and runs depend on the data alone, and their results are added in order, so that any number of threads
+gives the same bits.
 
 A loss that needs to know how large its terms are before it can add them up (losses/run.py) gets the largest of the
 pass before as a reference. Where that was too far off, the pass is repeated.
@@ -15,14 +16,19 @@ from dataclasses import dataclass
 import numpy as np
 
 from tagwright.arrays import Bools, Doubles, Longs, Workers, cut_evenly
+from tagwright.attributes.lexicon import TagDictionary
 from tagwright.chain.forward_backward import Chain
+from tagwright.chain.second_order import AnyChain, SecondOrderChain
+from tagwright.chain.trigrams import Trigrams
 from tagwright.encode.dataset import Dataset, spread
+from tagwright.learners._decoder import find_candidates
 from tagwright.losses.run import Loss, Run, RunLoss, Total
 from tagwright.scores.adjoint import Adjoint
 from tagwright.scores.linear import LinearScores
 
 BLOCK_BYTES = 1 << 24  # of emission rows: what fits the last cache
 RUN_BYTES = 1 << 19  # of emission rows: what fits a core's own cache
+SECOND_ORDER_RUNS = 4  # times as many tokens: a run's trigram counts are a table of Y³ to be cleared and read
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,18 +39,21 @@ class Weights:
     transition: Doubles  # [Y, Y]
     start: Doubles
     stop: Doubles
+    trigrams: Doubles  # [K]
 
     @classmethod
-    def split(cls, vector: Doubles, n_labels: int) -> Weights:
-        Y = n_labels
-        n = len(vector) - Y * Y - 2 * Y
-        return cls(vector[:n], vector[n : n + Y * Y].reshape(Y, Y), vector[n + Y * Y : n + Y * Y + Y], vector[-Y:])
+    def split(cls, vector: Doubles, n_labels: int, n_trigrams: int = 0) -> Weights:
+        Y, K = n_labels, n_trigrams
+        n = len(vector) - K - Y * Y - 2 * Y
+        transition, start, stop = np.split(vector[n + K :], [Y * Y, Y * Y + Y])
+        return cls(vector[:n], transition.reshape(Y, Y), start, stop, vector[n : n + K])
 
 
 class ChainObjective:
     """f(w) and its gradient on one labelled Dataset, without the penalty.
 
     `free` [weights]: those that may move. `weights` [n]: how much each token counts (losses/run.py); 1 unless given.
+    `dictionary`: which labels words may have. `keys`: the label trigrams that have a weight, of second order.
     """
 
     def __init__(
@@ -55,6 +64,9 @@ class ChainObjective:
         free: Bools,
         workers: Workers,
         weights: Doubles | None = None,
+        *,
+        dictionary: TagDictionary | None = None,
+        keys: Longs | None = None,
     ) -> None:
         self.scores = scores
         self.loss = loss
@@ -67,33 +79,49 @@ class ChainObjective:
         lengths = self.data.lengths
         row = scores.width * np.dtype(scores.dtype).itemsize
         self.blocks = cut_evenly(lengths, max(1, round(data.n_tokens * row / BLOCK_BYTES)))
-        self.runs = [cut_runs(lengths, *block, RUN_BYTES // row) for block in self.blocks]
+        tokens_a_run = RUN_BYTES // row * (1 if keys is None else SECOND_ORDER_RUNS)
+        self.runs = [cut_runs(lengths, *block, tokens_a_run) for block in self.blocks]
         self.adjoint = Adjoint(scores, self.data, self.blocks)
         self._buffer = np.empty((max(self._size(block) for block in self.blocks), scores.width), scores.dtype)
         self.reference = 0.0
+        self.keys = keys
+        self.candidates = None if dictionary is None else find_candidates(self.data, scores.n_labels, dictionary)
+
+    @property
+    def n_trigrams(self) -> int:
+        return 0 if self.keys is None else len(self.keys)
 
     @property
     def n_weights(self) -> int:
         Y = self.scores.n_labels
-        return self.scores.pattern.n_weights + Y * Y + 2 * Y
+        return self.scores.pattern.n_weights + self.n_trigrams + Y * Y + 2 * Y
 
     def __call__(self, vector: Doubles) -> tuple[float, Doubles]:
         """Value and gradient at `vector`."""
-        Y = self.scores.n_labels
-        weights = Weights.split(vector, Y)
-        chain = Chain.build(weights.transition, weights.start, weights.stop, self.scores.dtype)
+        weights = self.split(vector)
+        chain = self._build_chain(weights)
         self.scores.set_weights(weights.attributes, self.workers)
         gradient = np.zeros(len(vector))
-        total = self._pass(chain, Weights.split(gradient, Y))
+        total = self._pass(chain, self.split(gradient))
         if not total.fits:
             gradient[:] = 0
-            total = self._pass(chain, Weights.split(gradient, Y))
+            total = self._pass(chain, self.split(gradient))
         if total.factor != 1:
             gradient *= total.factor
         gradient[~self.free] = 0
         return total.value, gradient
 
-    def _pass(self, chain: Chain, gradient: Weights) -> Total:
+    def split(self, vector: Doubles) -> Weights:
+        """Views of a weight vector, or of a gradient."""
+        return Weights.split(vector, self.scores.n_labels, self.n_trigrams)
+
+    def _build_chain(self, weights: Weights) -> AnyChain:
+        dtype = self.scores.dtype
+        first = Chain.build(weights.transition, weights.start, weights.stop, dtype)
+        trigrams = None if self.keys is None else Trigrams(self.scores.n_labels, self.keys, weights.trigrams)
+        return first if trigrams is None else SecondOrderChain.build(first, trigrams, dtype)
+
+    def _pass(self, chain: AnyChain, gradient: Weights) -> Total:
         """Emission, loss and adjoint of all sentences; their gradients are added to `gradient`."""
         self.adjoint.reset()
         found: list[RunLoss] = []
@@ -106,13 +134,14 @@ class ChainObjective:
             gradient.transition[:] += result.transition
             gradient.start[:] += result.start
             gradient.stop[:] += result.stop
+            gradient.trigrams[:] += result.trigrams
         gradient.attributes[:] = self.adjoint.finish(self.workers)
         terms, weights = (np.concatenate([getattr(one, name) for one in found]) for name in ("terms", "weights"))
         total = self.loss.add_up(terms, weights, self.reference)
         self.reference = total.reference
         return total
 
-    def _run(self, results: list[RunLoss | None], k: int, run: tuple[int, int], origin: int, chain: Chain) -> None:
+    def _run(self, results: list[RunLoss | None], k: int, run: tuple[int, int], origin: int, chain: AnyChain) -> None:
         """Emission and loss of one run, into its rows of the block's buffer."""
         first, last = run
         offsets = self.data.offsets
@@ -120,7 +149,8 @@ class ChainObjective:
         rows = self._buffer[begin - offsets[origin] : end - offsets[origin]]
         self.scores.emission(self.data, first, last, rows)
         offsets = offsets[first : last + 1] - begin
-        sentences = Run(rows, offsets, self.data.labels[begin:end], self.token_weights[begin:end])
+        candidates = None if self.candidates is None else self.candidates.part(begin, end)
+        sentences = Run(rows, offsets, self.data.labels[begin:end], self.token_weights[begin:end], candidates)
         results[k] = self.loss.of_run(sentences, chain, self.reference)
 
     def _size(self, block: tuple[int, int]) -> int:

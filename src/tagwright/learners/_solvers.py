@@ -15,7 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from tagwright.arrays import Bools, Doubles, Workers
+from tagwright.arrays import Bools, Doubles, Longs, Workers
+from tagwright.attributes.lexicon import TagDictionary
 from tagwright.encode.dataset import Dataset
 from tagwright.errors import ParameterError
 from tagwright.learners._checkpoint import Checkpoint, State
@@ -65,6 +66,8 @@ class Problem:
     start: Doubles
     c1: float
     c2: float
+    dictionary: TagDictionary | None = None  # which labels words may have
+    keys: Longs | None = None  # the label trigrams that have a weight, of second order
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +113,10 @@ def _solve_by_descent(
     workers: Workers,
 ) -> tuple[Minimum, Callable[[], State | None]]:
     """L-BFGS, OWL-QN or conjugate gradients, on all sentences at once."""
-    objective = ChainObjective(problem.scores, problem.data, problem.loss, problem.free, workers, problem.weights)
+    objective = ChainObjective(
+        problem.scores, problem.data, problem.loss, problem.free, workers, problem.weights,
+        dictionary=problem.dictionary, keys=problem.keys,
+    )  # fmt: skip
     if stored is not None:
         objective.reference = float(stored["reference"][0])
 

@@ -2,7 +2,7 @@
 
 header    learner, parameters, labels, templates, what training found, and the layout of the training file
 strings   the values of every column and of every term; the names of ready-made attributes
-arrays    codes, keys of conjunctions, the pattern and its weights (zeros left out), the chain
+arrays    codes, keys of conjunctions, the pattern and its weights (zeros left out), the chain, the tag dictionary
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from tagwright.calibration import Platt
 from tagwright.encode.encoder import Encoder
 from tagwright.encode.vocabulary import Vocabulary
 from tagwright.errors import ModelFileError
+from tagwright.learners._stored_chain import restore_chain, store_chain
 from tagwright.model_file import StoredModel, read_model, write_model
 from tagwright.scores.linear import LinearScores, Pattern
 
@@ -45,8 +46,7 @@ def store(model: Learner, path: Path) -> None:
     }
     _store_encoder(model.encoder_, arrays, strings)
     model._store_scores(arrays)
-    for name, part in zip(("transition", "start", "stop"), model.decoder_.chain_scores, strict=True):
-        arrays[f"chain.{name}"] = part
+    store_chain(model.decoder_, arrays)
     write_model(path, header, arrays, strings)
 
 
@@ -82,12 +82,7 @@ def _restore(stored: StoredModel, learners: Mapping[str, Callable[..., Learner]]
     model.info_ = header["info"]
     if header.get("span_calibration") is not None:
         model.span_calibration_ = _restore_calibration(header["span_calibration"])
-    scores = model._restore_scores(stored.arrays)
-    chain = [stored.arrays[f"chain.{name}"].astype(np.float64) for name in ("transition", "start", "stop")]
-    Y = len(model.labels_)
-    if [part.shape for part in chain] != [(Y, Y), (Y,), (Y,)]:
-        raise ModelFileError("the chain does not fit the labels")
-    model.decoder_ = model.decoder_type(scores, chain[0], chain[1], chain[2])
+    model.decoder_ = restore_chain(model, model._restore_scores(stored.arrays), stored.arrays)
     return model
 
 

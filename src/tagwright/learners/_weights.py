@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from tagwright.arrays import Doubles
+from tagwright.arrays import Doubles, Longs
+from tagwright.chain.trigrams import Trigrams
 from tagwright.encode.encoder import Encoder
 from tagwright.learners._base import SequenceTagger
 from tagwright.learners._objective import Weights
@@ -14,9 +15,12 @@ from tagwright.scores.linear import LinearScores
 
 
 def transfer_weights(
-    old: SequenceTagger, encoder: Encoder, scores: LinearScores, names: Sequence[str], vector: Doubles
+    old: SequenceTagger, encoder: Encoder, scores: LinearScores, names: Sequence[str], vector: Doubles, keys: Longs
 ) -> None:
-    """Put the weights of a fitted model into a new weight vector, wherever attribute and label are the same."""
+    """Put the weights of a fitted model into a new weight vector, wherever attribute and label are the same.
+
+    `keys`: the label trigrams of the new vector; none of first order.
+    """
     source = old.decoder_.scores
     assert isinstance(source, LinearScores)
     numbers = {name: number for number, name in enumerate(old.labels_)}
@@ -25,7 +29,7 @@ def transfer_weights(
     row_of = np.array([rows.get(name, -1) for name in encoder.attribute_names()], np.int64)
     Y = len(old.labels_)
     known = {int(key): weight for key, weight in zip(_keys(source, Y).tolist(), source.weights.tolist(), strict=True)}
-    parts = Weights.split(vector, len(names))
+    parts = Weights.split(vector, len(names), len(keys))
     attribute = np.repeat(np.arange(encoder.n_attributes), np.diff(scores.pattern.pointers))
     wanted_row, wanted_label = row_of[attribute], label_of[scores.pattern.labels]
     wanted = np.where((wanted_row >= 0) & (wanted_label >= 0), wanted_row * Y + wanted_label, -1)
@@ -34,6 +38,17 @@ def transfer_weights(
     finite = [np.where(np.isfinite(part), part, 0.0) for part in old.decoder_.chain_scores]
     parts.transition[np.ix_(both, both)] = finite[0][np.ix_(label_of[both], label_of[both])]
     parts.start[both], parts.stop[both] = finite[1][label_of[both]], finite[2][label_of[both]]
+    if old.decoder_.trigrams is not None:
+        parts.trigrams[:] = find_trigrams(old.decoder_.trigrams, label_of, keys)
+
+
+def find_trigrams(old: Trigrams, label_of: Longs, keys: Longs) -> Doubles:
+    """The old weights of label trigrams that are numbered anew; 0 for those that had none."""
+    p, q, c = (label_of[labels] for labels in Trigrams(len(label_of), keys, np.empty(0)).labels)
+    Y = old.n_labels
+    wanted = np.where((p >= 0) & (q >= 0) & (c >= 0), (p * Y + q) * Y + c, -1)
+    known = dict(zip(old.keys.tolist(), old.weights.tolist(), strict=True))
+    return np.array([known.get(key, 0.0) for key in wanted.tolist()])
 
 
 def _keys(scores: LinearScores, n_labels: int) -> Doubles:

@@ -16,13 +16,28 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from tagwright.arrays import Bools, Doubles, Workers
+from tagwright.arrays import Bools, Doubles, Longs, Workers
+from tagwright.attributes.lexicon import TagDictionary
+from tagwright.chain.trigrams import Trigrams, check_size, trigram_keys
+from tagwright.encode.dataset import Dataset
 from tagwright.encode.encoder import Encoder
 from tagwright.encode.flat_text import Sentences
+from tagwright.errors import ParameterError
 from tagwright.learners._base import SequenceTagger
 from tagwright.learners._checkpoint import Checkpoint, digest_of, lasting_parameters
 from tagwright.learners._decoder import Decoder
-from tagwright.learners._estimator import FILE, FLAG, JOBS, NOT_NEGATIVE, SEED, WHOLE, one_of, optional
+from tagwright.learners._estimator import (
+    FILE,
+    FLAG,
+    JOBS,
+    NATURAL,
+    NOT_NEGATIVE,
+    SEED,
+    WHOLE,
+    is_whole,
+    one_of,
+    optional,
+)
 from tagwright.learners._importance import LABEL_WEIGHTS, SampleWeight, token_weights
 from tagwright.learners._labels import Labels, PartialLabels, read_training_labels
 from tagwright.learners._objective import Weights
@@ -36,6 +51,8 @@ from tagwright.optim.progress import Callback
 from tagwright.scores.linear import LinearScores
 from tagwright.scores.pattern import find_pattern
 
+ORDER = (lambda value: is_whole(value, 1) and value <= 2, "1 or 2")
+
 
 class CRF(SequenceTagger):
     """A linear-chain conditional random field.
@@ -44,6 +61,10 @@ class CRF(SequenceTagger):
         at the data (ready-made attributes, span labels or not)
     loss: what is minimised: "sequence_log" (the usual CRF), "sequence_exp", "pointwise_log" or "pointwise_exp"
     label_weights: how much tokens count by their gold label, as {"B-PER": 2.0}; 1 for labels not named
+    order: 1, or 2 for weights of label trigrams (those that training has) from the third position on, besides those of
+        label pairs; exact, and with a tag dictionary not much slower. With a sequence loss
+    tag_dictionary: words that training has at least so many times may only have the labels they were seen with, and all
+        other words the labels of rarer words; in training and in tagging. 0: off. With a sequence loss
     solver: "lbfgs"; "owlqn", the one for c1 > 0; "cg" (conjugate gradients); "sgd" (averaged AdaGrad: seconds, near the
         minimum); "auto" is owlqn where c1 > 0, else lbfgs. See docs/solvers.md
     c1: strength of the L1 penalty c1·‖w‖₁, which makes weights zero: small models
@@ -69,7 +90,8 @@ class CRF(SequenceTagger):
     learner = "crf"
     probabilistic = True
     ranges: ClassVar = {
-        "loss": one_of(*LOSSES), "label_weights": LABEL_WEIGHTS, "solver": one_of(*SOLVERS), "c1": NOT_NEGATIVE,
+        "loss": one_of(*LOSSES), "label_weights": LABEL_WEIGHTS, "order": ORDER,
+        "tag_dictionary": NATURAL, "solver": one_of(*SOLVERS), "c1": NOT_NEGATIVE,
         "c2": NOT_NEGATIVE, "min_count": WHOLE, "min_conjunction": WHOLE, "all_possible_states": FLAG,
         "all_possible_transitions": FLAG, "boundaries": FLAG, "max_iterations": WHOLE,
         "tolerance": optional(NOT_NEGATIVE), "patience": WHOLE, "well_formed": FLAG,
@@ -83,6 +105,8 @@ class CRF(SequenceTagger):
         *,
         loss: str = "sequence_log",
         label_weights: Mapping[str, float] | None = None,
+        order: int = 1,
+        tag_dictionary: int = 0,
         solver: str = "auto",
         c1: float = 0.0,
         c2: float = 0.3,
@@ -106,6 +130,8 @@ class CRF(SequenceTagger):
         self.features = features
         self.loss = loss
         self.label_weights = label_weights
+        self.order = order
+        self.tag_dictionary = tag_dictionary
         self.solver = solver
         self.c1 = c1
         self.c2 = c2
@@ -130,6 +156,14 @@ class CRF(SequenceTagger):
         """Refuse parameters outside their ranges, or that contradict each other."""
         super().check_params()
         choose_solver(self.solver, self._choose_loss(), self.c1)
+        if self.order > 1 or self.tag_dictionary:
+            what = "order=2" if self.order > 1 else "a tag dictionary"
+            if self.loss.startswith("pointwise"):
+                raise ParameterError(
+                    f"loss={self.loss!r} cannot go with {what}; use a sequence loss, or leave that out"
+                )
+            if self.solver == "sgd":
+                raise ParameterError(f"solver='sgd' cannot go with {what}; use another solver, or leave that out")
 
     def fit(
         self,
@@ -155,15 +189,18 @@ class CRF(SequenceTagger):
             encoder, data, len(names), all_states=self.all_possible_states, min_count=self.min_count, sets=sets
         )
         scores = LinearScores(encoder, pattern, len(names), np.dtype(self.dtype).type)
-        start = np.zeros(pattern.n_weights + len(names) ** 2 + 2 * len(names))
+        dictionary = self._learn_dictionary(encoder, data, len(names))
+        keys = self._find_trigrams(data, len(names))
+        start = np.zeros(pattern.n_weights + len(keys) + len(names) ** 2 + 2 * len(names))
         if old is not None:
-            transfer_weights(old, encoder, scores, names, start)
+            transfer_weights(old, encoder, scores, names, start, keys)
         self.labels_, self.encoder_ = names, encoder
         workers = Workers(count_jobs(self.n_jobs))
         try:
             free = self._free_weights(start, possible_transitions(data.labels, data.offsets, sets))
             loss = Loss(PartialLog(sets), sum_of_terms) if len(sets) else self._choose_loss()
-            problem = Problem(scores, data, weights, loss, free, start, self.c1, self.c2)
+            trigrams = keys if self.order == 2 else None
+            problem = Problem(scores, data, weights, loss, free, start, self.c1, self.c2, dictionary, trigrams)
             dev = DevSet.build(self, X_dev, y_dev)
             self._train(problem, dev, self._find_checkpoint(problem, dev, sets), workers)
         finally:
@@ -175,7 +212,32 @@ class CRF(SequenceTagger):
         return LOSSES[self.loss]
 
     def _takes_partial_labels(self) -> bool:
-        return self.loss == "sequence_log"
+        return self.loss == "sequence_log" and self.order == 1 and not self.tag_dictionary
+
+    def _find_trigrams(self, data: Dataset, n_labels: int) -> Longs:
+        """The label trigrams that get a weight: those of the training data; none of first order.
+
+        Y³ weights would be too many to learn, and nearly all would say that a trigram is rare, as its pairs do.
+        """
+        if self.order == 1:
+            return np.empty(0, np.int64)
+        check_size(n_labels, np.dtype(self.dtype).type)
+        return np.unique(trigram_keys(data.offsets, data.labels, n_labels))
+
+    def _learn_dictionary(self, encoder: Encoder, data: Dataset, n_labels: int) -> TagDictionary | None:
+        if not self.tag_dictionary:
+            return None
+        source = encoder.word_source
+        if source is None:
+            found = "ready-made attributes" if encoder.features is None else "templates that do not look at column 0"
+            raise ParameterError(
+                f"tag_dictionary={self.tag_dictionary} needs words, but there are only {found}; "
+                "give strings or tuples of columns with templates of words, or set tag_dictionary=0"
+            )
+        n_forms = encoder.columns[source].n_known
+        return TagDictionary.learn(
+            data.forms, data.labels, source=source, n_forms=n_forms, n_labels=n_labels, least=self.tag_dictionary
+        )
 
     def _free_weights(self, vector: Doubles, seen_transitions: Bools) -> Bools:
         """Which weights may move: those of transitions and boundaries only where they are wanted."""
@@ -192,9 +254,12 @@ class CRF(SequenceTagger):
         scores = problem.scores
 
         def decode(w: Doubles) -> Decoder:
-            weights = Weights.split(w, len(self.labels_))
+            Y, keys = len(self.labels_), problem.keys
+            weights = Weights.split(w, Y, 0 if keys is None else len(keys))
             scores.set_weights(weights.attributes, workers)
-            return self.decoder_type(scores, *self._constrain(weights.transition, weights.start, weights.stop))
+            chain = self._constrain(weights.transition, weights.start, weights.stop)
+            trigrams = None if keys is None else Trigrams(Y, keys, weights.trigrams)
+            return self.decoder_type(scores, *chain, dictionary=problem.dictionary, trigrams=trigrams)
 
         solver = choose_solver(self.solver, problem.loss, self.c1)
         limits = Limits(self.max_iterations, TOLERANCES[solver] if self.tolerance is None else self.tolerance)

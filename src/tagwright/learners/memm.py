@@ -48,7 +48,9 @@ class MEMM(CRF):
 
     learner = "memm"
     decoder_type = LocalDecoder
-    ranges: ClassVar = {name: test for name, test in CRF.ranges.items() if name != "loss"}
+    order = 1
+    tag_dictionary = 0
+    ranges: ClassVar = {n: test for n, test in CRF.ranges.items() if n not in ("loss", "order", "tag_dictionary")}
 
     def __init__(
         self,

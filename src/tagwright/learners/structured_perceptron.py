@@ -97,7 +97,7 @@ class StructuredPerceptron(SequenceTagger):
         state = AveragedPerceptron(pattern.n_weights, len(names), scores.width, int(data.lengths.max()))
         if self.warm_start and self.__sklearn_is_fitted__():
             start = np.zeros(pattern.n_weights + len(names) ** 2 + 2 * len(names))
-            transfer_weights(self, encoder, scores, names, start)
+            transfer_weights(self, encoder, scores, names, start, np.empty(0, np.int64))
             state.begin_from(start)
         self.labels_, self.encoder_ = names, encoder
         dev = DevSet.build(self, X_dev, y_dev)

@@ -14,8 +14,8 @@ import numpy as np
 
 from tagwright._jit import kernel
 from tagwright.arrays import Doubles, Floats, Ints, Longs
-from tagwright.chain.forward_backward import Chain
-from tagwright.losses.run import Run, RunLoss
+from tagwright.chain.second_order import AnyChain
+from tagwright.losses.run import Run, RunLoss, plain_chain
 
 
 @kernel
@@ -50,8 +50,9 @@ def classify_positions(
                 emission[p, y] = change
 
 
-def local_log(run: Run, chain: Chain, reference: float = 0.0) -> RunLoss:
+def local_log(run: Run, chain: AnyChain, reference: float = 0.0) -> RunLoss:
     """Terms and gradient of one run; the reference is of no use here."""
+    chain = plain_chain(run, chain)
     Y = chain.n_labels
     terms, edges, first = np.empty(len(run.labels)), np.zeros((Y, Y)), np.zeros(Y)
     transition, start, _ = chain.scores

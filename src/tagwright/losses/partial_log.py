@@ -15,8 +15,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from tagwright.arrays import Bools, Ints, Longs
-from tagwright.chain.forward_backward import Chain, expect
-from tagwright.losses.run import Run, RunLoss, add_ends
+from tagwright.chain.forward_backward import expect
+from tagwright.chain.second_order import AnyChain
+from tagwright.losses.run import Run, RunLoss, add_ends, plain_chain
 from tagwright.losses.sequence_log import sequence_log
 
 
@@ -26,8 +27,9 @@ class PartialLog:
 
     sets: Bools  # [K, Y]
 
-    def __call__(self, run: Run, chain: Chain, reference: float = 0.0) -> RunLoss:
+    def __call__(self, run: Run, chain: AnyChain, reference: float = 0.0) -> RunLoss:
         """Terms and gradient of one run; the reference is of no use here."""
+        chain = plain_chain(run, chain)
         if (run.labels >= 0).all():
             return sequence_log(run, chain)
         Y, weights = chain.n_labels, run.sentence_weights

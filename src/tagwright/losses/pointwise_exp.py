@@ -8,11 +8,11 @@ At w = 0 every 1/p is Y, so the first gradient is that of the pointwise log loss
 
 from __future__ import annotations
 
-from tagwright.chain.forward_backward import Chain
+from tagwright.chain.second_order import AnyChain
 from tagwright.losses.pointwise_log import pointwise_loss
 from tagwright.losses.run import Run, RunLoss
 
 
-def pointwise_exp(run: Run, chain: Chain, reference: float) -> RunLoss:
+def pointwise_exp(run: Run, chain: AnyChain, reference: float) -> RunLoss:
     """Terms and gradient of one run, relative to the reference."""
     return pointwise_loss(run, chain, 1.0, reference)

@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from tagwright.chain.forward_backward import Chain
 from tagwright.chain.marginal_adjoint import differentiate_marginals
-from tagwright.losses.run import Run, RunLoss, add_ends
+from tagwright.chain.second_order import AnyChain
+from tagwright.losses.run import Run, RunLoss, add_ends, plain_chain
 
 
-def pointwise_loss(run: Run, chain: Chain, rate: float, reference: float) -> RunLoss:
+def pointwise_loss(run: Run, chain: AnyChain, rate: float, reference: float) -> RunLoss:
     """Terms −log p(y_t | x) and their gradient, each counted weight · exp(rate · (term − reference)) times."""
+    chain = plain_chain(run, chain)
     found = differentiate_marginals(
         run.emission, run.offsets, run.labels, chain, weights=run.weights, rate=rate, reference=reference
     )
@@ -25,6 +26,6 @@ def pointwise_loss(run: Run, chain: Chain, rate: float, reference: float) -> Run
     return RunLoss(found.terms, run.weights, found.transitions, start, stop)
 
 
-def pointwise_log(run: Run, chain: Chain, reference: float = 0.0) -> RunLoss:
+def pointwise_log(run: Run, chain: AnyChain, reference: float = 0.0) -> RunLoss:
     """Terms and gradient of one run; the reference is of no use here."""
     return pointwise_loss(run, chain, 0.0, reference)

@@ -19,14 +19,17 @@ token's term in a pointwise loss. A sentence's term has the mean of its tokens' 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from tagwright._jit import tight_kernel
 from tagwright.arrays import Doubles, Floats, Ints, Longs
+from tagwright.chain.candidates import Candidates
 from tagwright.chain.forward_backward import Chain
+from tagwright.chain.second_order import AnyChain
 from tagwright.chain.tilt import HIGHEST
+from tagwright.errors import ParameterError
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +40,7 @@ class Run:
     offsets: Longs  # [N + 1], from 0
     labels: Ints  # [n], gold
     weights: Doubles  # [n], of tokens
+    candidates: Candidates | None = None  # labels that tokens may have, the gold ones among them; None: all
 
     @property
     def sentence_weights(self) -> Doubles:
@@ -56,6 +60,7 @@ class RunLoss:
     transition: Doubles  # [Y, Y]
     start: Doubles  # [Y]
     stop: Doubles  # [Y]
+    trigrams: Doubles = field(default_factory=lambda: np.empty(0))  # [K], of a SecondOrderChain
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +77,15 @@ class Total:
 class Loss:
     """One of the four: what it makes of a run (given the pass's reference), and how terms add up."""
 
-    of_run: Callable[[Run, Chain, float], RunLoss]
+    of_run: Callable[[Run, AnyChain, float], RunLoss]
     add_up: Callable[[Doubles, Doubles, float], Total]  # terms, their weights, the reference of the pass
+
+
+def plain_chain(run: Run, chain: AnyChain) -> Chain:
+    """The chain of a loss that knows neither trigrams nor candidate labels."""
+    if not isinstance(chain, Chain) or run.candidates is not None:
+        raise ParameterError("this loss goes with order=1 and without a tag dictionary only")
+    return chain
 
 
 def sum_of_terms(terms: Doubles, weights: Doubles, reference: float) -> Total:

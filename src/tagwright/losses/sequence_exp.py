@@ -10,11 +10,11 @@ the least likely ones have nearly all of the weight: at first the longest.
 
 from __future__ import annotations
 
-from tagwright.chain.forward_backward import Chain
+from tagwright.chain.second_order import AnyChain
 from tagwright.losses.run import Run, RunLoss
 from tagwright.losses.sequence_log import sequence_loss
 
 
-def sequence_exp(run: Run, chain: Chain, reference: float) -> RunLoss:
+def sequence_exp(run: Run, chain: AnyChain, reference: float) -> RunLoss:
     """Terms and gradient of one run, relative to the reference."""
     return sequence_loss(run, chain, 1.0, reference)
