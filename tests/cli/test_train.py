@@ -178,7 +178,10 @@ def test_read_value_refuses(text: str, annotation: str, message: str) -> None:
     ("options", "message"),
     [
         (["--learner", "crv"], "--learner: there is no learner 'crv'; choose one of crf"),
-        (["--set", "c3=1"], "--set: crf has no parameter 'c3'; did you mean 'c2'? It has: loss, c2, min_count"),
+        (
+            ["--set", "c3=1"],
+            "--set: crf has no parameter 'c3'; did you mean 'c2'? It has: loss, solver, c1, c2, min_count",
+        ),
         (["--set", "n_jobs=2"], "--set: n_jobs has an option of its own; use --threads"),
         (["--set", "c2=much"], "--set: c2 must be a number, found 'much'"),
         (["--set", "c2=-1"], "CRF: c2 must be a number of at least 0, found -1.0"),

@@ -77,7 +77,6 @@ class Minimum:
     evaluations: int
     reason: Reason
     curve: list[float] = field(default_factory=list)
-    trail: Trail | None = None
 
     @property
     def converged(self) -> bool:
@@ -145,7 +144,7 @@ def descend(
     except KeyboardInterrupt:
         reason = "interrupted"
     point = trail.point
-    return Minimum(point.weights, point.value, trail.number, evaluations, reason, list(trail.curve), trail)
+    return Minimum(point.weights, point.value, trail.number, evaluations, reason, list(trail.curve))
 
 
 def _begin(objective: Objective, weights: Doubles) -> Trail:
