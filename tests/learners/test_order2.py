@@ -257,6 +257,7 @@ def test_trigrams_of_renumbered_labels() -> None:
         ({"tag_dictionary": -1}, "tag_dictionary must be"),
         ({"tag_dictionary": 1.5}, "tag_dictionary must be"),
         ({"tag_dictionary": 2, "loss": "pointwise_log"}, "loss='pointwise_log' cannot go with a tag dictionary"),
+        ({"order": 2, "solver": "sgd"}, "solver='sgd' cannot go with order=2"),
         ({"order": 2, "loss": "pointwise_exp"}, "loss='pointwise_exp' cannot go with order=2"),
     ],
 )
