@@ -10,11 +10,12 @@ chain/recursion.py; this file is the same mathematics with scaled probabilities,
     edges      Σ_t α_{t−1} ⊗ v_t ∘ M,          v_t = x_t ∘ β_t / (c_t g_t)
     log Z      = Σ log c_t + log(α_{T−1} · exp(stop)) + all the maxima taken out
 
-A step divides by the sum of the row before it, which is there already: nobody waits for a sum.
+A step divides by the sum of the row before it, which is there already: nobody waits for a sum. Only a row whose own sum
+is SMALL is divided by it at once; c_t, or the next step, then takes that into account.
 
-Underflow is never hidden. Every factor is at most 1, so a step's entries below 1e-38 become zero; they are harmless
-beside a sum (c_t, g_t or Σ u_t) above FLOOR, since no step multiplies more than three such numbers: 1e-36. A sentence
-where a sum falls under FLOOR is given up here, `done` says so, and the caller repeats it with chain/log_space.py.
+Underflow is never hidden. Every factor is at most 1, so a step's entries below 1e-38 become zero; that is harmless
+unless the sums they belong to (c_t, g_t, Σ u_t) are about as small. A sentence where one falls under FLOOR, or c_t g_t
+under PAIR_FLOOR, is given up here, `done` says so, and the caller repeats it with chain/log_space.py.
 
 Two sentences of like length walk in lock step: each row of M that is loaded serves both (_registers.py).
 """
@@ -32,7 +33,9 @@ from tagwright.arrays import Bools, Doubles, Floats, Ints, Longs, padded
 from tagwright.chain.log_space import log_forward_backward
 from tagwright.chain.tilt import tilt
 
-FLOOR = 1e-12
+SMALL = 1e-5
+FLOOR = 1e-18
+PAIR_FLOOR = 1e-28
 _F = np.float32
 _LOG2E, _LN2_HIGH, _LN2_LOW, _LOWEST = _F(1.44269504), _F(0.693359375), _F(-2.12194440e-4), _F(-87.0)
 _HALF, _ONE, _ZERO = _F(0.5), _F(1.0), _F(0.0)
@@ -106,6 +109,13 @@ def copy_row(source: Floats, target: Floats) -> None:
 
 
 @tight_kernel
+def divide_row(row: Floats, divisor: float) -> None:
+    inverse = row.dtype.type(1 / divisor)
+    for j in range(row.shape[0]):
+        row[j] *= inverse
+
+
+@tight_kernel
 def multiply_two(a: Floats, b: Floats, M: Floats, out_a: Floats, out_b: Floats, Y: int) -> None:
     """out_a = a M and out_b = b M."""
     out_a[:] = 0
@@ -162,7 +172,7 @@ def step_back(
         x[j] *= beta[j]
         u[j] = x[j] * inverse
         total += u[j]
-    safe = bool(g > FLOOR and c > FLOOR and divisor > FLOOR)
+    safe = bool(g > FLOOR and c > FLOOR and divisor > FLOOR and c * g > PAIR_FLOOR)
     node = number(1) / g if safe else number(0)
     edge = node / number(c) if safe else number(0)
     for j in range(x.shape[0]):
@@ -190,6 +200,10 @@ def walk_forward(
             c[r] = 1.0 if t == 0 else c[r]
             total = step_forward(alpha[r], x[r], c[r])
             safe[k] &= total > FLOOR
+            if FLOOR < total < SMALL:
+                divide_row(alpha[r], total)
+                c[r] *= total
+                total = 1.0
             if t + 1 < lengths[k]:
                 c[r + 1] = total
 
@@ -212,6 +226,9 @@ def walk_backward(
                 copy_row(stop, beta[2 * k])
             divisors[k], trusted = step_back(alpha[r], x[r], beta[2 * k], c[r], divisors[k], gamma[r], beta[2 * k + 1])
             safe[k] &= trusted
+            if FLOOR < divisors[k] < SMALL:
+                divide_row(beta[2 * k + 1], divisors[k])
+                divisors[k] = 1
         if t > 0:
             multiply_two(beta[1], beta[2 * n - 1], MT, beta[0], beta[2 * n - 2], Y)
 

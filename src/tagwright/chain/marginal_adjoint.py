@@ -16,7 +16,7 @@ Roweis (2002), or the expectation semiring. O(T·Y²).
 E[q_t] = 0, hence Σ A_t ∘ β_t = Σ α_t ∘ B_t = 0. Rounding errors in this direction would never fade, so each step takes
 them out: numbers stay as small as the chain's memory is short, for 1,000 tokens as for ten.
 
-Underflow is never hidden: as in chain/forward_backward.py, and also where γ_t(y_t) itself falls under FLOOR, the
+Underflow is never hidden: as in chain/forward_backward.py, and also where γ_t(y_t) itself falls under RAREST, the
 sentence is given up and repeated in log space.
 
 α and A of two sentences of like length walk in lock step; β and B of one do.
@@ -32,15 +32,21 @@ from tagwright._jit import tight_kernel
 from tagwright.arrays import Bools, Doubles, Floats, Ints, Longs
 from tagwright.chain.forward_backward import (
     FLOOR,
+    PAIR_FLOOR,
+    SMALL,
     Chain,
     add_outer_products,
     copy_row,
+    divide_row,
     exponentiate,
     multiply_two,
     walk_forward,
 )
 from tagwright.chain.log_marginal_adjoint import log_marginal_adjoint
 from tagwright.chain.tilt import tilt
+
+RAREST = 1e-12
+"""A gold label below this probability: its term h/γ would drown all others in float32."""
 
 
 @tight_kernel
@@ -58,7 +64,8 @@ def step_back(
     for j in range(x.shape[0]):
         g += alpha[j] * beta[j]
         drift += alpha[j] * B[j]
-    safe = bool(g > FLOOR and c > FLOOR and divisor > FLOOR and alpha[label] * beta[label] > FLOOR * g)
+    trusted = g > FLOOR and c > FLOOR and divisor > FLOOR and c * g > PAIR_FLOOR
+    safe = bool(trusted and alpha[label] * beta[label] > RAREST * g)
     node = number(1) / g if safe else number(0)
     inverse = number(1) / number(divisor) if safe else number(0)
     edge = node / number(c) if safe else number(0)
@@ -100,6 +107,10 @@ def walk_back(
         )  # fmt: skip
         if not safe:
             return False
+        if divisor < SMALL:
+            divide_row(u[0], divisor)
+            divide_row(u[1], divisor)
+            divisor = 1.0
         if t > 0:
             multiply_two(u[0], u[1], MT, beta[t - 1], B[t - 1], Y)
     return True
