@@ -2,7 +2,7 @@
 
     add_products    out_a += Σ_k a[k · step] · M[k],    out_b += Σ_k b[k · step] · M[k]
     largest         max_j row[j]
-    fetch_early     asks for a row of a table that will be read soon: no result, only speed
+    fetch_early     asks for a row of a table, or a number of a vector, that will be read soon: no result, only speed
 
 A compiler's loop over the columns of a product loads and stores the sums at every k. Here a block of `width` vectors of
 both sums is held in registers while k runs, and every vector of M that is loaded serves both: 65 of the 80 GFLOP/s that
@@ -40,7 +40,7 @@ def largest_of_vectors(row: Floats, n: int) -> float:
     return row[:n].max()  # type: ignore[no-any-return]
 
 
-def fetch_early(table: Floats, row: int) -> None:
+def fetch_early(table: Any, row: int) -> None:
     """Nothing that a program could see."""
 
 
@@ -125,14 +125,16 @@ if numba is not None and llvm is not None and llvm_blocks is not None:
         return row.dtype(row, types.intp), _emit_largest
 
     def _emit_fetch(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        """Every cache line of the first 256 bytes of a row; a longer row is fetched by the machine's own foresight."""
+        """Every cache line of the first 256 bytes of a row, or the one of a number in a vector; a longer row is fetched
+        by the machine's own foresight."""
         table = context.make_array(signature.args[0])(context, builder, args[0])
-        place = builder.mul(args[1], builder.extract_value(table.shape, 1))
+        rows = signature.args[0].ndim == 2
+        place = builder.mul(args[1], builder.extract_value(table.shape, 1)) if rows else args[1]
         first = builder.bitcast(builder.gep(table.data, [place]), ir.IntType(8).as_pointer())
         kind = ir.FunctionType(ir.VoidType(), [first.type, INT, INT, INT])
         fetch = blocks.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
         to_read, keep, data = ir.Constant(INT, 0), ir.Constant(INT, 3), ir.Constant(INT, 1)
-        for line in range(4):
+        for line in range(4 if rows else 1):
             builder.call(fetch, [builder.gep(first, [ir.Constant(LONG, 64 * line)]), to_read, keep, data])
         return context.get_dummy_value()
 

@@ -42,6 +42,15 @@ def cut_evenly(work: Longs, pieces: int) -> list[tuple[int, int]]:
     return [(int(a), int(b)) for a, b in pairwise(cuts)]
 
 
+def grown(array: NDArray[Any], n: int, spare: int) -> NDArray[Any]:
+    """`array` with room for n rows; where it must grow, for some more."""
+    if n <= len(array):
+        return array
+    larger = np.zeros((n + spare + len(array) // 4, *array.shape[1:]), array.dtype)
+    larger[: len(array)] = array
+    return larger
+
+
 class Workers:
     """Runs independent pieces of work on threads; with one job, in the caller's thread."""
 

@@ -190,7 +190,10 @@ def test_float32_and_float64_agree(kind: str) -> None:
     models = [CRF("pos", dtype=dtype, tolerance=1e-8, **KINDS[kind]).fit(X, y) for dtype in ("float32", "float64")]
     assert models[0].objective_ == pytest.approx(models[1].objective_, rel=1e-5)
     fresh = repeated_words(200, seed=3)[0]
-    assert models[0].predict(fresh) == models[1].predict(fresh)
+    single, double = (model.predict_marginals(fresh) for model in models)
+    for mine, yours in zip(single, double, strict=True):
+        for p, q in zip(mine, yours, strict=True):
+            assert p == pytest.approx(q, abs=2e-3)
 
 
 def test_a_dictionary_of_no_frequent_words_changes_nothing() -> None:

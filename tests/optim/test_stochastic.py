@@ -11,7 +11,7 @@ from tagwright.losses.run import Run
 from tagwright.optim import stochastic
 from tagwright.optim.stochastic import BATCH, RATE, AveragedAdaGrad, TokenData, minimise_stochastic
 from tagwright.scores.expanded import TokenAttributes
-from tagwright.scores.linear import Pattern
+from tagwright.scores.places import Pattern
 
 Y, P, A, N = 3, 16, 6, 19
 

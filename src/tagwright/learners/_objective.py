@@ -26,7 +26,7 @@ from tagwright.losses.run import Loss, Run, RunLoss, Total
 from tagwright.scores.adjoint import Adjoint
 from tagwright.scores.linear import LinearScores
 
-BLOCK_BYTES = 1 << 24  # of emission rows: what fits the last cache
+BLOCK_BYTES = 1 << 23  # of emission rows: what fits the last cache
 RUN_BYTES = 1 << 19  # of emission rows: what fits a core's own cache
 SECOND_ORDER_RUNS = 4  # times as many tokens: a run's trigram counts are a table of Y³ to be cleared and read
 
@@ -81,7 +81,8 @@ class ChainObjective:
         self.blocks = cut_evenly(lengths, max(1, round(data.n_tokens * row / BLOCK_BYTES)))
         tokens_a_run = RUN_BYTES // row * (1 if keys is None else SECOND_ORDER_RUNS)
         self.runs = [cut_runs(lengths, *block, tokens_a_run) for block in self.blocks]
-        self.adjoint = Adjoint(scores, self.data, self.blocks)
+        self.places = scores.places.of_tokens(self.data, 0, self.data.n_sentences)
+        self.adjoint = Adjoint(scores, self.data, self.places, self.blocks)
         self._buffer = np.empty((max(self._size(block) for block in self.blocks), scores.width), scores.dtype)
         self.reference = 0.0
         self.keys = keys
@@ -147,7 +148,7 @@ class ChainObjective:
         offsets = self.data.offsets
         begin, end = offsets[first], offsets[last]
         rows = self._buffer[begin - offsets[origin] : end - offsets[origin]]
-        self.scores.emission(self.data, first, last, rows)
+        self.scores.score(self.places[begin:end], self.data, begin, rows)
         offsets = offsets[first : last + 1] - begin
         candidates = None if self.candidates is None else self.candidates.part(begin, end)
         sentences = Run(rows, offsets, self.data.labels[begin:end], self.token_weights[begin:end], candidates)

@@ -22,7 +22,8 @@ from tagwright.encode.vocabulary import Vocabulary
 from tagwright.errors import ModelFileError
 from tagwright.learners._stored_chain import restore_chain, store_chain
 from tagwright.model_file import StoredModel, read_model, write_model
-from tagwright.scores.linear import LinearScores, Pattern
+from tagwright.scores.linear import LinearScores
+from tagwright.scores.places import Pattern
 
 Arrays = dict[str, Any]
 Learner = Any  # a SequenceTagger; _base.py, where that is, imports this file

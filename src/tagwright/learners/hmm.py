@@ -43,7 +43,8 @@ from tagwright.learners._objective import count_gold
 from tagwright.learners._watch import DevSet, all_callbacks
 from tagwright.optim.progress import Callback, Progress
 from tagwright.scores.expanded import expand
-from tagwright.scores.linear import LinearScores, Pattern
+from tagwright.scores.linear import LinearScores
+from tagwright.scores.places import Pattern
 from tagwright.scores.tables import Counts, Spelling, TableScores, chain_tables
 from tagwright.sequence import Item
 

@@ -33,7 +33,8 @@ from tagwright.losses.run import Loss, Run
 from tagwright.optim.descent import Minimum, Reason, flattened
 from tagwright.optim.vectors import inner
 from tagwright.scores.expanded import TokenAttributes
-from tagwright.scores.linear import Pattern, add_attribute_scores
+from tagwright.scores.linear import add_attribute_scores
+from tagwright.scores.places import Pattern
 
 RATE = 0.5
 """η."""

@@ -5,6 +5,7 @@ number of threads gives the same bits:
 
     per block of tokens   G[r] += Σ_{tokens p of the block that use table row r} dE[p]          an owner per row r
                           dW[w] += Σ_{tokens p that carry attribute a} v · dE[p, y]             an owner per attribute a
+                          (or have it in a slot where its weights stand for a row)
     at the end            dW[w] += Σ_{table rows r that have attribute a} G[r, y]               an owner per attribute a
 
 Blocks keep dE small enough to stay in the cache between its making and its use.
@@ -18,9 +19,10 @@ import numpy as np
 
 from tagwright._jit import tight_kernel
 from tagwright._registers import fetch_early
-from tagwright.arrays import Bools, Doubles, Floats, Ints, Longs, Workers, cut_evenly
+from tagwright.arrays import Doubles, Floats, Ints, Longs, Workers, cut_evenly
 from tagwright.encode.dataset import Dataset
-from tagwright.scores.linear import AHEAD, PIECES, LinearScores, find_row
+from tagwright.scores.linear import AHEAD, PIECES, LinearScores
+from tagwright.scores.places import NOWHERE, SHORT
 
 ENTRIES_A_PIECE = 1 << 14
 """Less is not worth a thread's while."""
@@ -32,15 +34,15 @@ class Lists:
 
     keys: Longs
     pointers: Longs
-    entries: Longs
+    entries: Ints
     cuts: list[tuple[int, int]]
 
     @classmethod
-    def collect(cls, owner: Longs, n_owners: int) -> Lists:
+    def collect(cls, owner: Longs | Ints, n_owners: int) -> Lists:
         """For every owner that occurs, the places where it does. An owner of −1 is nobody."""
         counts = np.bincount(owner[owner >= 0], minlength=n_owners).astype(np.int64)
         starts = np.concatenate([[0], np.cumsum(counts)])
-        entries = np.empty(int(starts[-1]), np.int64)
+        entries = np.empty(int(starts[-1]), np.int32)
         sort_by_owner(owner, starts[:-1].copy(), entries)
         keys = np.flatnonzero(counts).astype(np.int64)
         pointers = np.concatenate([starts[:-1][keys], starts[-1:]]).astype(np.int64)
@@ -49,24 +51,13 @@ class Lists:
 
 
 @tight_kernel
-def sort_by_owner(owner: Longs, free: Longs, entries: Longs) -> None:
+def sort_by_owner(owner: Longs | Ints, free: Longs, entries: Ints) -> None:
     """Counting sort: put each place into its owner's run; free[k] is the next free entry of owner k."""
     for place in range(owner.shape[0]):
         k = owner[place]
         if k >= 0:
             entries[free[k]] = place
             free[k] += 1
-
-
-@tight_kernel
-def list_rows(forms: Ints, slot_offsets: Longs, offsets: Longs, first: int, last: int, rows: Longs) -> None:
-    """rows[(p − origin) · S + s]: the table row that slot s of token p reads."""
-    S = slot_offsets.shape[0]
-    for i in range(first, last):
-        for p in range(offsets[i], offsets[i + 1]):
-            for s in range(S):
-                form = find_row(forms, p, slot_offsets[s], offsets[i], offsets[i + 1])
-                rows[(p - offsets[first]) * S + s] = form * S + s
 
 
 @tight_kernel
@@ -81,7 +72,7 @@ def list_attributes(codes: Ints, slot_terms: Longs, slot_bases: Longs, attribute
 
 @tight_kernel
 def sum_tokens(
-    keys: Longs, pointers: Longs, tokens: Longs, gradient: Floats, out: Floats, first: int, last: int
+    keys: Longs, pointers: Longs, tokens: Ints, gradient: Floats, out: Floats, first: int, last: int
 ) -> None:
     """out[r] += Σ gradient rows of the tokens that read row r, for the keys `first` to `last` − 1."""
     for k in range(first, last):
@@ -103,7 +94,7 @@ def sum_tokens(
 
 @tight_kernel
 def sum_entries(
-    keys: Longs, pointers: Longs, rows: Longs, values: Floats, pattern_pointers: Longs, labels: Ints, gradient: Floats,
+    keys: Longs, pointers: Longs, rows: Ints, values: Floats, pattern_pointers: Longs, labels: Ints, gradient: Floats,
     out: Doubles, first: int, last: int,
 ) -> None:  # fmt: skip
     """out[w] += Σ v · gradient[r, label(w)] over the rows r that have the attribute of weight w."""
@@ -112,6 +103,8 @@ def sum_entries(
         a = keys[k]
         begin, end = pattern_pointers[a], pattern_pointers[a + 1]
         for e in range(pointers[k], pointers[k + 1]):
+            if e + 2 * AHEAD < rows.shape[0]:
+                fetch_early(gradient, rows[e + 2 * AHEAD])
             row = gradient[rows[e]]
             for w in range(begin, end):
                 out[w] += values[e] * row[labels[w]] if weighted else row[labels[w]]
@@ -120,39 +113,36 @@ def sum_entries(
 class Adjoint:
     """Carries dE of one Dataset back to its weights. `blocks`: runs (first, last) of sentences, one at a time."""
 
-    def __init__(self, scores: LinearScores, data: Dataset, blocks: list[tuple[int, int]]) -> None:
+    def __init__(self, scores: LinearScores, data: Dataset, places: Ints, blocks: list[tuple[int, int]]) -> None:
         self.scores = scores
         self.data = data
-        self.sums = [
-            np.zeros((column.n_known * slots.n_slots, scores.width), scores.dtype)
-            for column, slots in zip(scores.encoder.sources, scores.slots, strict=True)
-        ]
-        self.readers = [[self._list_readers(c, *block) for c in range(len(self.sums))] for block in blocks]
-        self.carriers = [self._list_carriers(*block) for block in blocks]
-        self.owners = [self._list_owners(c) for c in range(len(self.sums))]
+        self.sums = np.zeros((scores.places.n_known_rows, scores.width), scores.dtype)
+        tokens = [(int(data.offsets[first]), int(data.offsets[last])) for first, last in blocks]
+        self.readers = [self._list_readers(places[begin:end]) for begin, end in tokens]
+        self.carriers = [self._list_carriers(places[begin:end], begin, end) for begin, end in tokens]
+        self.owners = [self._list_owners(c) for c in range(len(scores.places.slots))]
         self.gradient = np.zeros(scores.pattern.n_weights)
 
     def reset(self) -> None:
         """Begin a new gradient."""
         self.gradient[:] = 0
-        for sums in self.sums:
-            sums[:] = 0
+        self.sums[:] = 0
 
     def add_block(self, block: int, gradient: Floats, workers: Workers) -> None:
         """Take in dE [n, P] of one block."""
-        readers = enumerate(self.readers[block])
-        workers.run(self._sum_tokens, [(c, lists, gradient, *cut) for c, lists in readers for cut in lists.cuts])
+        readers = self.readers[block]
+        workers.run(self._sum_tokens, [(readers, gradient, *cut) for cut in readers.cuts])
         carriers, values = self.carriers[block]
         workers.run(self._sum_entries, [(carriers, values, gradient, *cut) for cut in carriers.cuts])
 
     def finish(self, workers: Workers) -> Doubles:
         """The gradient with respect to the weights."""
-        for lists, sums in zip(self.owners, self.sums, strict=True):
-            workers.run(self._sum_entries, [(lists, NO_VALUES, sums, *cut) for cut in lists.cuts])
+        for lists in self.owners:
+            workers.run(self._sum_entries, [(lists, NO_VALUES, self.sums, *cut) for cut in lists.cuts])
         return self.gradient
 
-    def _sum_tokens(self, c: int, lists: Lists, gradient: Floats, first: int, last: int) -> None:
-        sum_tokens(lists.keys, lists.pointers, lists.entries, gradient, self.sums[c], first, last)
+    def _sum_tokens(self, lists: Lists, gradient: Floats, first: int, last: int) -> None:
+        sum_tokens(lists.keys, lists.pointers, lists.entries, gradient, self.sums, first, last)
 
     def _sum_entries(self, lists: Lists, values: Floats, gradient: Floats, first: int, last: int) -> None:
         pattern = self.scores.pattern
@@ -161,44 +151,40 @@ class Adjoint:
             self.gradient, first, last,
         )  # fmt: skip
 
-    def _list_readers(self, c: int, first: int, last: int) -> Lists:
-        """For every table row of column c, the tokens of a block that read it."""
-        slots, data = self.scores.slots[c], self.data
-        n = int(data.offsets[last] - data.offsets[first])
-        rows = np.empty(n * slots.n_slots, np.int64)
-        list_rows(data.forms[c], slots.offsets, data.offsets, first, last, rows)
-        rows[~self._has_attributes(c)[rows]] = -1
-        lists = Lists.collect(rows, len(self.sums[c]))
-        lists.entries[:] //= max(slots.n_slots, 1)
+    def _list_readers(self, places: Ints) -> Lists:
+        """For every row of the table, the tokens that read it."""
+        lists = Lists.collect(np.maximum(places, NOWHERE).ravel(), len(self.sums))
+        lists.entries[:] //= max(places.shape[1], 1)
         return lists
 
-    def _has_attributes(self, c: int) -> Bools:
-        """Whether a table row has any attribute; nobody asks for the gradient of one that has none."""
-        slots, source = self.scores.slots[c], self.scores.encoder.sources[c]
-        there = [(source.codes[: source.n_known, list(s.terms)] >= 0).any(axis=1) for s in self.scores.encoder.slots[c]]
-        return np.array(there, np.bool_).reshape(slots.n_slots, -1).T.ravel()
-
-    def _list_carriers(self, first: int, last: int) -> tuple[Lists, Floats]:
-        """For every attribute that tokens of a block carry themselves, those tokens, and the values there."""
-        data = self.data
-        begin, end = int(data.offsets[first]), int(data.offsets[last])
+    def _list_carriers(self, places: Ints, begin: int, end: int) -> tuple[Lists, Floats]:
+        """For every attribute that the tokens `begin` to `end` − 1 carry, or whose weights stand for a row, those
+        tokens, and its values there."""
+        data, pattern = self.data, self.scores.pattern
+        tokens, slots = np.nonzero(places < NOWHERE)
+        first_weights = (-2 - places[tokens, slots].astype(np.int64)) // SHORT
+        alone = np.searchsorted(pattern.pointers, first_weights, side="right") - 1
         carried = slice(int(data.pointers[begin]), int(data.pointers[end]))
-        token_of = np.repeat(np.arange(end - begin, dtype=np.int64), np.diff(data.pointers[begin : end + 1]))
-        lists = Lists.collect(data.attributes[carried].astype(np.int64), self.scores.encoder.n_attributes)
-        values = data.values[carried][lists.entries] if len(data.values) else NO_VALUES
-        lists.entries[:] = token_of[lists.entries]
+        carriers = np.repeat(np.arange(end - begin, dtype=np.int64), np.diff(data.pointers[begin : end + 1]))
+        lists = Lists.collect(np.concatenate([alone, data.attributes[carried]]), self.scores.encoder.n_attributes)
+        values = NO_VALUES
+        if len(data.values):
+            values = np.concatenate([np.ones(len(alone), data.values.dtype), data.values[carried]])[lists.entries]
+        lists.entries[:] = np.concatenate([tokens, carriers])[lists.entries]
         return lists, values
 
     def _list_owners(self, c: int) -> Lists:
-        """For every attribute of column c, the table rows that have it."""
-        slots, column = self.scores.slots[c], self.scores.encoder.sources[c]
+        """For every attribute of source c, the rows of the table that have it."""
+        slots, source = self.scores.places.slots[c], self.scores.encoder.sources[c]
         K = max(len(slots.terms), 1)
-        attributes = np.empty(column.n_known * len(slots.terms), np.int64)
-        list_attributes(column.codes[: column.n_known], slots.terms, slots.bases, attributes)
-        lists = Lists.collect(attributes, self.scores.encoder.n_attributes)
+        attributes = np.empty(source.n_known * len(slots.terms), np.int64)
+        list_attributes(source.codes[: source.n_known], slots.terms, slots.bases, attributes)
         slot_of = np.repeat(np.arange(slots.n_slots, dtype=np.int64), np.diff(slots.pointers))
-        if len(lists.entries):
-            lists.entries[:] = lists.entries // K * slots.n_slots + slot_of[lists.entries % K]
+        pairs = np.arange(len(attributes))
+        rows = self.scores.places.of_forms[c][pairs // K * slots.n_slots + slot_of[pairs % K]]
+        attributes[rows < 0] = -1
+        lists = Lists.collect(attributes, self.scores.encoder.n_attributes)
+        lists.entries[:] = rows[lists.entries]
         return lists
 
 

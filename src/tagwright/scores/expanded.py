@@ -14,7 +14,7 @@ from tagwright._jit import kernel
 from tagwright.arrays import Doubles, Ints, Longs
 from tagwright.encode.dataset import Dataset
 from tagwright.encode.encoder import Encoder
-from tagwright.scores.linear import find_row, slot_arrays
+from tagwright.scores.places import find_form, slot_arrays
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ def write_slots(
         begin, end = offsets[i], offsets[i + 1]
         for p in range(begin, end):
             for s in range(slot_offsets.shape[0]):
-                f = find_row(forms, p, slot_offsets[s], begin, end)
+                f = find_form(forms, p, slot_offsets[s], begin, end)
                 for k in range(slot_pointers[s], slot_pointers[s + 1]):
                     code = codes[f, slot_terms[k]]
                     if code >= 0:

@@ -5,83 +5,41 @@
     adjoint           G[(f, s)] = Σ_{p : form(p + offset_s) = f} dE[p],     dW[a, y] = Σ_{(f, s) ∋ a} G[(f, s), y] + ...
 
 W is sparse: attribute a has weights for the labels pattern.labels[pattern.pointers[a] : pattern.pointers[a + 1]] only
-(those seen with it in training, or all). The kernels read it row by row.
+(those seen with it in training, or all). Where a form has but a few weights in a slot, they stand for their row of the
+table (scores/places.py).
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from tagwright._jit import tight_kernel
 from tagwright._registers import fetch_early
-from tagwright.arrays import Floats, Ints, Longs, Workers, padded
+from tagwright.arrays import Floats, Ints, Longs, Workers, grown, padded
 from tagwright.encode.dataset import Dataset
 from tagwright.encode.encoder import Encoder
+from tagwright.scores.places import NOWHERE, ROOM, SHORT, Pattern, Places
 
-ROOM = 4096
-"""Visitors that a table has room for before it must grow."""
 AHEAD = 3
 """Tokens between asking for a row and reading it: about what memory takes to answer."""
 PIECES = 32
 """Work is cut into about this many pieces for threads; more than cores, so that no thread waits long."""
 
 
-@dataclass(frozen=True, slots=True)
-class Pattern:
-    """Which (attribute, label) pairs have a weight; the weight's number is its place."""
-
-    pointers: Longs  # [A + 1]
-    labels: Ints  # [pointers[-1]]
-
-    @property
-    def n_weights(self) -> int:
-        return len(self.labels)
-
-
-@dataclass(frozen=True, slots=True)
-class SlotArrays:
-    """The slots of one source for the kernels: slot s has offset offsets[s], and for its terms k the entries
-    pointers[s] to pointers[s + 1] of `terms` and `bases`."""
-
-    offsets: Longs  # [S]
-    pointers: Longs  # [S + 1]
-    terms: Longs
-    bases: Longs
-
-    @property
-    def n_slots(self) -> int:
-        return len(self.offsets)
-
-
-def slot_arrays(encoder: Encoder) -> list[SlotArrays]:
-    """For each source of the encoder."""
-    arrays = []
-    for slots in encoder.slots:
-        sizes = [len(slot.terms) for slot in slots]
-        arrays.append(
-            SlotArrays(
-                offsets=np.array([slot.offset for slot in slots], np.int64),
-                pointers=np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
-                terms=np.array([term for slot in slots for term in slot.terms], np.int64),
-                bases=np.array([base for slot in slots for base in slot.bases], np.int64),
-            )
-        )
-    return arrays
-
-
 @tight_kernel
 def fill_table(
-    codes: Ints, slot_pointers: Longs, slot_terms: Longs, slot_bases: Longs, pointers: Longs, labels: Ints,
-    weights: Floats, table: Floats, first: int, last: int,
+    codes: Ints, slot_pointers: Longs, slot_terms: Longs, slot_bases: Longs, places: Ints, pointers: Longs,
+    labels: Ints, weights: Floats, table: Floats, first: int, last: int,
 ) -> None:  # fmt: skip
-    """Rows of the forms `first` to `last` − 1: row f · S + s is the score of form f in slot s."""
+    """The rows of the forms `first` to `last` − 1 of one source."""
     S = slot_pointers.shape[0] - 1
     for f in range(first, last):
         for s in range(S):
-            row = table[f * S + s]
+            if places[f * S + s] < 0:
+                continue
+            row = table[places[f * S + s]]
             row[:] = 0
             for k in range(slot_pointers[s], slot_pointers[s + 1]):
                 code = codes[f, slot_terms[k]]
@@ -92,40 +50,36 @@ def fill_table(
 
 
 @tight_kernel
-def find_row(forms: Ints, p: int, offset: int, begin: int, end: int) -> int:
-    """The form `offset` tokens after p; 0 and 1 are the edges."""
-    q = p + offset
-    if q < begin:
-        return 0
-    if q >= end:
-        return 1
-    return int(forms[q])
-
-
-@tight_kernel
-def add_table_scores(
-    forms: Ints, slot_offsets: Longs, table: Floats, offsets: Longs, first: int, last: int, out: Floats
-) -> None:
-    """out[p − offsets[first]] += Σ_s table rows, two at a time, for the tokens p of sentences `first` to `last` − 1."""
-    S = slot_offsets.shape[0]
-    origin = offsets[first]
-    for i in range(first, last):
-        begin, end = offsets[i], offsets[i + 1]
-        for p in range(begin, end):
+def add_scores(places: Ints, table: Floats, labels: Ints, weights: Floats, out: Floats) -> None:
+    """out[t] = Σ of what stands at the places of token t: rows two at a time, then single weights."""
+    n, S = places.shape
+    for t in range(n):
+        if t + AHEAD < n:
             for s in range(S):
-                ahead = p + AHEAD + slot_offsets[s]
-                if 0 <= ahead < forms.shape[0]:
-                    fetch_early(table, forms[ahead] * S + s)
-            row = out[p - origin]
-            for s in range(0, S - 1, 2):
-                a = table[find_row(forms, p, slot_offsets[s], begin, end) * S + s]
-                b = table[find_row(forms, p, slot_offsets[s + 1], begin, end) * S + s + 1]
-                for j in range(row.shape[0]):
-                    row[j] += a[j] + b[j]
-            if S % 2 == 1:
-                a = table[find_row(forms, p, slot_offsets[S - 1], begin, end) * S + S - 1]
-                for j in range(row.shape[0]):
-                    row[j] += a[j]
+                place = places[t + AHEAD, s]
+                if place > NOWHERE:
+                    fetch_early(table, place)
+                elif place < NOWHERE:
+                    fetch_early(labels, (-2 - place) // SHORT)
+                    fetch_early(weights, (-2 - place) // SHORT)
+        row = out[t]
+        row[:] = 0
+        s = 0
+        while s + 1 < S and places[t, s + 1] > NOWHERE:
+            a, b = table[places[t, s]], table[places[t, s + 1]]
+            for j in range(row.shape[0]):
+                row[j] += a[j] + b[j]
+            s += 2
+        if s < S and places[t, s] > NOWHERE:
+            a = table[places[t, s]]
+            for j in range(row.shape[0]):
+                row[j] += a[j]
+        s = S - 1
+        while s >= 0 and places[t, s] < NOWHERE:
+            w = (-2 - places[t, s]) // SHORT
+            for k in range(w, w + (-2 - places[t, s]) % SHORT + 1):
+                row[labels[k]] += weights[k]
+            s -= 1
 
 
 @tight_kernel
@@ -152,10 +106,8 @@ class LinearScores:
         self.n_labels = n_labels
         self.width = padded(n_labels)
         self.dtype = dtype
-        self.slots = slot_arrays(encoder)
-        self.tables = [np.zeros((0, self.width), dtype) for _ in self.slots]
-        self.filled = [0 for _ in self.slots]  # forms whose rows are up to date
-        self.seasons = [0 for _ in self.slots]  # of the columns' visitors when they were filled
+        self.places = Places(encoder, pattern)
+        self.table = np.zeros((0, self.width), dtype)
         self.weights: Floats = np.zeros(pattern.n_weights, dtype)
 
     @property
@@ -164,48 +116,42 @@ class LinearScores:
         return int(np.count_nonzero(self.weights))
 
     def set_weights(self, weights: Floats, workers: Workers) -> None:
-        """Take new weights and recompute the tables."""
+        """Take new weights and recompute the table."""
         self.weights = weights.astype(self.dtype)
-        self.filled = [0 for _ in self.slots]
-        self.fill_tables(workers)
+        self.places.update()
+        self._fill([0 for _ in self.places.slots], workers)
 
     def fill_tables(self, workers: Workers) -> None:
-        """Bring the rows of all forms up to date: all after new weights, those of visitors after encoding."""
+        """Make the rows of words met since the last time."""
+        self._fill(self.places.update(), workers)
+
+    def _fill(self, firsts: list[int], workers: Workers) -> None:
+        """The rows of all forms from the first ones on."""
+        self.table = grown(self.table, self.places.n_rows, ROOM)
         tasks: list[tuple[int, int, int]] = []
-        for c, column in enumerate(self.encoder.sources):
-            if column.season != self.seasons[c]:
-                self.seasons[c], self.filled[c] = column.season, min(self.filled[c], column.n_known)
-            first, last = self.filled[c], len(column)
-            self._make_room(c, last)
+        for c, (first, last) in enumerate(zip(firsts, self.places.n_placed, strict=True)):
             step = max(256, -(-(last - first) // PIECES))
             tasks.extend((c, f, min(f + step, last)) for f in range(first, last, step))
-            self.filled[c] = last
-        workers.run(self._fill, tasks)
+        workers.run(self._fill_part, tasks)
 
-    def _make_room(self, c: int, n_forms: int) -> None:
-        rows = n_forms * self.slots[c].n_slots
-        if rows > len(self.tables[c]):
-            spare = ROOM * self.slots[c].n_slots + (rows // 4 if len(self.tables[c]) else 0)
-            grown = np.zeros((rows + spare, self.width), self.dtype)
-            grown[: len(self.tables[c])] = self.tables[c]
-            self.tables[c] = grown
-
-    def _fill(self, c: int, first: int, last: int) -> None:
-        slots, pattern = self.slots[c], self.pattern
+    def _fill_part(self, c: int, first: int, last: int) -> None:
+        slots, pattern = self.places.slots[c], self.pattern
         fill_table(
-            self.encoder.sources[c].codes, slots.pointers, slots.terms, slots.bases, pattern.pointers, pattern.labels,
-            self.weights, self.tables[c], first, last,
+            self.encoder.sources[c].codes, slots.pointers, slots.terms, slots.bases, self.places.of_forms[c],
+            pattern.pointers, pattern.labels, self.weights, self.table, first, last,
         )  # fmt: skip
 
     def emission(self, data: Dataset, first: int, last: int, out: Floats) -> None:
         """The scores of all tokens of the sentences `first` to `last` − 1, into out [n, P]."""
-        begin, end = int(data.offsets[first]), int(data.offsets[last])
-        out[: end - begin] = 0
-        for c, table in enumerate(self.tables):
-            add_table_scores(data.forms[c], self.slots[c].offsets, table, data.offsets, first, last, out)
+        begin = int(data.offsets[first])
+        self.score(self.places.of_tokens(data, first, last), data, begin, out)
+
+    def score(self, places: Ints, data: Dataset, begin: int, out: Floats) -> None:
+        """The same for the tokens from `begin` on whose places [n, S] are known."""
+        pattern, n = self.pattern, len(places)
+        add_scores(places, self.table, pattern.labels, self.weights, out[:n])
         if len(data.attributes):
-            pattern = self.pattern
             add_attribute_scores(
                 data.pointers, data.attributes, data.values, pattern.pointers, pattern.labels, self.weights,
-                begin, end, out,
+                begin, begin + n, out,
             )  # fmt: skip

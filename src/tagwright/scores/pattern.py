@@ -11,7 +11,7 @@ from tagwright._jit import kernel
 from tagwright.arrays import Bools, Ints, Longs
 from tagwright.encode.dataset import Dataset
 from tagwright.encode.encoder import Encoder
-from tagwright.scores.linear import Pattern, find_row, slot_arrays
+from tagwright.scores.places import Pattern, find_form, slot_arrays
 
 
 @kernel
@@ -33,7 +33,7 @@ def count_rows(
     for i in range(offsets.shape[0] - 1):
         for p in range(offsets[i], offsets[i + 1]):
             for s in range(S):
-                row = find_row(forms, p, slot_offsets[s], offsets[i], offsets[i + 1]) * S + s
+                row = find_form(forms, p, slot_offsets[s], offsets[i], offsets[i + 1]) * S + s
                 counts[row] += 1
                 mark_seen(gold[p], sets, seen[row])
 

@@ -32,7 +32,7 @@ from tagwright.arrays import Doubles, Floats, Ints, Longs, Workers, padded
 from tagwright.attributes.words import all_capitals, capitalised, has_digit, has_hyphen
 from tagwright.encode.dataset import Dataset, spread
 from tagwright.encode.forms import N_EDGES, ColumnForms
-from tagwright.scores.linear import add_table_scores
+from tagwright.scores.linear import add_scores
 
 BACKOFF = 5.0
 """β: how many tokens the more general distribution counts for. On POS dev sets, 3 to 10 differ by about 0.1; with
@@ -258,9 +258,6 @@ class TableScores:
 
     def emission(self, data: Dataset, first: int, last: int, out: Floats) -> None:
         """The scores of all tokens of the sentences `first` to `last` − 1, into out [n, P]; padding is 0."""
-        out[: data.offsets[last] - data.offsets[first]] = 0
-        add_table_scores(data.forms[0], HERE, self.table, data.offsets, first, last, out)
-
-
-HERE: Longs = np.zeros(1, np.int64)
-"""The one slot: the word itself, offset 0."""
+        words = data.forms[0, data.offsets[first] : data.offsets[last]]
+        nothing = np.zeros(0, np.int32), np.zeros(0, self.dtype)
+        add_scores(words.reshape(-1, 1), self.table, *nothing, out[: len(words)])

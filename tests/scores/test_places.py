@@ -1,0 +1,101 @@
+"""Places against their definition: which forms get a row, which keep their few weights, which have nothing."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from tagwright.arrays import Workers
+from tagwright.attributes import resolve
+from tagwright.encode.dataset import Dataset
+from tagwright.encode.encoder import Encoder
+from tagwright.encode.flat_text import FlatText
+from tagwright.scores import places as module
+from tagwright.scores.expanded import expand
+from tagwright.scores.linear import LinearScores
+from tagwright.scores.pattern import find_pattern
+from tagwright.scores.places import NOWHERE, SHORT, Places, place_forms
+
+N_LABELS = SHORT + 4
+X = [["often", f"rare{k}", "often", "some"] for k in range(N_LABELS)] + [["some", "often", "some"]] * SHORT
+Y = [[k, 0, k, 1] for k in range(N_LABELS)] + [[k, 2, k] for k in range(SHORT)]
+
+
+def prepare(features: str, min_count: int = 1) -> tuple[Encoder, Dataset, LinearScores]:
+    encoder = Encoder(resolve(features, 1))
+    labels = np.array([label for sentence in Y for label in sentence], np.int32)
+    data = replace(encoder.learn(FlatText.build(X)), labels=labels)
+    pattern = find_pattern(encoder, data, N_LABELS, all_states=False, min_count=min_count)
+    return encoder, data, LinearScores(encoder, pattern, N_LABELS, np.float64)
+
+
+def place_of(places: Places, word: str) -> int:
+    (column,) = places.encoder.columns
+    return int(places.of_forms[0][column.index[word]])
+
+
+def test_a_form_with_many_weights_has_a_row_and_others_keep_theirs() -> None:
+    encoder, _, scores = prepare("word @ 0")
+    pointers = scores.pattern.pointers
+    assert place_of(scores.places, "often") >= 0
+    for word in ("some", "rare0"):  # `some` has exactly SHORT labels
+        a = int(encoder.slots[0][0].bases[0] + encoder.columns[0].codes[encoder.columns[0].index[word], 0])
+        n = int(pointers[a + 1] - pointers[a])
+        assert place_of(scores.places, word) == -2 - (SHORT * pointers[a] + n - 1)
+    assert scores.places.n_rows == 1
+    assert scores.places.of_forms[0][:2].tolist() == [NOWHERE, NOWHERE]  # nobody reads an edge at offset 0
+
+
+def test_several_attributes_need_a_row_and_none_is_nowhere() -> None:
+    _, _, scores = prepare("word suffix(1) @ 0")
+    assert place_of(scores.places, "rare0") >= 0
+    _, _, scores = prepare("word @ 0", min_count=2)
+    assert place_of(scores.places, "rare0") == NOWHERE
+
+
+def test_a_weight_too_far_away_gets_a_row(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "place_forms", getattr(place_forms, "py_func", place_forms))  # reads the constant now
+    monkeypatch.setattr(module, "LARGEST", 0)
+    _, _, scores = prepare("word @ 0")
+    assert scores.places.n_rows == len(scores.encoder.columns[0].values)
+
+
+@pytest.mark.parametrize("features", ["word @ -1..1", "word @ 0\nword[-1] & word[0]", "word suffix(1) @ 0\nword @ 2"])
+def test_rows_come_first_and_weights_last_and_their_sum_is_the_emission(features: str) -> None:
+    encoder, data, scores = prepare(features)
+    weights = np.random.default_rng(0).normal(size=scores.pattern.n_weights)
+    scores.set_weights(weights, Workers(1))
+    found = scores.places.of_tokens(data, 0, data.n_sentences)
+    kinds = np.sign(found + 1)
+    assert set(kinds.ravel()) >= {1, -1}
+    assert (np.diff(kinds, axis=1) <= 0).all()
+    plain = np.zeros((data.n_tokens, N_LABELS))
+    tokens = expand(encoder, data)
+    for p in range(data.n_tokens):
+        for a in tokens.attributes[tokens.pointers[p] : tokens.pointers[p + 1]]:
+            for w in range(scores.pattern.pointers[a], scores.pattern.pointers[a + 1]):
+                plain[p, scores.pattern.labels[w]] += weights[w]
+    out = np.empty((data.n_tokens, scores.width))
+    scores.emission(data, 0, data.n_sentences, out)
+    np.testing.assert_allclose(out[:, :N_LABELS], plain, atol=1e-12)
+
+
+def test_visitors_of_a_new_season_take_the_rows_of_the_old() -> None:
+    encoder, _, scores = prepare("word suffix(1..2) @ 0")
+    scores.set_weights(np.ones(scores.pattern.n_weights), Workers(1))
+    known = scores.places.n_rows
+    encoder.encode(FlatText.build([["soften", "broken"]]))
+    scores.fill_tables(Workers(1))
+    assert scores.places.n_rows == known + 2
+    (column,) = encoder.columns
+    for value in list(column.index)[column.n_known - 2 :]:
+        del column.index[value]
+    column.season += 1
+    data = encoder.encode(FlatText.build([["listen"]]))
+    scores.fill_tables(Workers(1))
+    assert scores.places.n_rows == known + 1
+    out = np.empty((1, scores.width))
+    scores.emission(data, 0, 1, out)
+    assert out.sum() == pytest.approx(sum(np.diff(scores.pattern.pointers)[expand(encoder, data).attributes]))
