@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tagwright.attributes.characters import class_of
 from tagwright.attributes.words import FUNCTIONS, LONGSHAPE_LENGTH, SHAPE_LENGTH, WordFunction
 
 NO = None
@@ -127,3 +129,29 @@ def test_capitals_agree_with_definition(text: str) -> None:
     capitals = [character.isupper() or character.istitle() for character in text]
     assert (make("has_capital")(text) is not None) == any(capitals)
     assert (make("mixed_case")(text) is not None) == (any(capitals[1:]) and not text.isupper())
+
+
+DEFINITIONS = {
+    "capitalised": lambda text: text[:1].istitle(),
+    "all_capitals": str.isupper,
+    "has_capital": lambda text: any(c.isupper() or c.istitle() for c in text),
+    "mixed_case": lambda text: any(c.isupper() or c.istitle() for c in text[1:]) and not text.isupper(),
+    "has_digit": lambda text: re.search(r"\d", text) is not None,
+    "all_digits": str.isdecimal,
+    "has_hyphen": lambda text: any(c in text for c in "-\u058a\u2010\u2011\ufe63\uff0d"),
+    "has_dot": lambda text: "." in text,
+    "capital_dot": lambda text: text[:1].istitle() and "." in text,
+    "punctuation": lambda text: text != "" and re.search(r"[^\W_]", text) is None,
+}
+
+
+@given(st.one_of(st.text(max_size=12), st.text(st.sampled_from("aZ9.-_ǅ\u2011٣É東"), max_size=6)))
+def test_flags_agree_with_their_definitions(text: str) -> None:
+    assert set(DEFINITIONS) == {name for name, function in FUNCTIONS.items() if function.test is not None}
+    for name, holds in DEFINITIONS.items():
+        assert make(name)(text) == ("" if holds(text) else None), name
+
+
+def test_every_code_point_has_a_class() -> None:
+    """0 means that a code point was not met yet."""
+    assert all(class_of(chr(point)) for point in range(0x110000))

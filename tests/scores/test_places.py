@@ -33,7 +33,7 @@ def prepare(features: str, min_count: int = 1) -> tuple[Encoder, Dataset, Linear
 
 def place_of(places: Places, word: str) -> int:
     (column,) = places.encoder.columns
-    return int(places.of_forms[0][column.index[word]])
+    return int(places.of_forms[0][column.find([word])[0]])
 
 
 def test_a_form_with_many_weights_has_a_row_and_others_keep_theirs() -> None:
@@ -41,7 +41,7 @@ def test_a_form_with_many_weights_has_a_row_and_others_keep_theirs() -> None:
     pointers = scores.pattern.pointers
     assert place_of(scores.places, "often") >= 0
     for word in ("some", "rare0"):  # `some` has exactly SHORT labels
-        a = int(encoder.slots[0][0].bases[0] + encoder.columns[0].codes[encoder.columns[0].index[word], 0])
+        a = int(encoder.slots[0][0].bases[0] + encoder.columns[0].codes[encoder.columns[0].find([word])[0], 0])
         n = int(pointers[a + 1] - pointers[a])
         assert place_of(scores.places, word) == -2 - (SHORT * pointers[a] + n - 1)
     assert scores.places.n_rows == 1
@@ -90,8 +90,7 @@ def test_visitors_of_a_new_season_take_the_rows_of_the_old() -> None:
     scores.fill_tables(Workers(1))
     assert scores.places.n_rows == known + 2
     (column,) = encoder.columns
-    for value in list(column.index)[column.n_known - 2 :]:
-        del column.index[value]
+    column.visitors.clear()
     column.season += 1
     data = encoder.encode(FlatText.build([["listen"]]))
     scores.fill_tables(Workers(1))

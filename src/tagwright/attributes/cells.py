@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import lru_cache
 
+from tagwright.attributes.characters import Test
 from tagwright.attributes.words import FUNCTIONS, LONGEST_AFFIX, WordFunction
 from tagwright.errors import DataError, TemplateError
 
@@ -61,6 +62,11 @@ class Term:
     def flag(self) -> bool:
         """Whether the value is always "": the name alone identifies the attribute."""
         return FUNCTIONS[self.function].flag
+
+    @property
+    def test(self) -> Test | None:
+        """Of a flag that follows from the word's character classes."""
+        return FUNCTIONS[self.function].test
 
     @property
     def _column_mark(self) -> str:

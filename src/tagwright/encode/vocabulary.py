@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from tagwright.encode.string_table import StringTable
+
 
 class Vocabulary:
     """Distinct strings in the order of their first appearance; a string's number is its place."""
 
-    __slots__ = ("index", "values")
+    __slots__ = ("_table", "index", "values")
 
     def __init__(self, values: Iterable[str] = ()) -> None:
         self.values = list(values)
         self.index = {value: number for number, value in enumerate(self.values)}
+        self._table: StringTable | None = None
 
     def __len__(self) -> int:
         return len(self.values)
@@ -23,3 +26,9 @@ class Vocabulary:
         if number == len(self.values):
             self.values.append(value)
         return number
+
+    def table(self) -> StringTable:
+        """All strings, to find many at once; none may be added after this."""
+        if self._table is None:
+            self._table = StringTable.build(self.values)
+        return self._table

@@ -29,7 +29,7 @@ from itertools import islice, pairwise
 import numpy as np
 
 from tagwright.arrays import Doubles, Floats, Ints, Longs, Workers, padded
-from tagwright.attributes.words import all_capitals, capitalised, has_digit, has_hyphen
+from tagwright.attributes.characters import all_capitals, capitalised, classes_of, has_digit, has_hyphen
 from tagwright.encode.dataset import Dataset, spread
 from tagwright.encode.forms import N_EDGES, ColumnForms
 from tagwright.scores.linear import add_scores
@@ -118,11 +118,12 @@ def _back_off(counts: Doubles, general: Doubles) -> Doubles:
 
 def kind_of(word: str) -> str:
     """What a word looks like, in one letter: d has a digit, X all capitals, C capitalised, - has a hyphen, x others."""
-    if has_digit(word) is not None:
+    classes = classes_of(word)
+    if has_digit(*classes):
         return "d"
-    if capitalised(word) is not None:
-        return "X" if len(word) > 1 and all_capitals(word) is not None else "C"
-    return "x" if has_hyphen(word) is None else "-"
+    if capitalised(*classes):
+        return "X" if len(word) > 1 and all_capitals(*classes) else "C"
+    return "-" if has_hyphen(*classes) else "x"
 
 
 def endings(word: str, longest: int) -> list[str]:
@@ -251,7 +252,7 @@ class TableScores:
             grown = np.zeros((last + last // 4, self.width), self.dtype)
             grown[:first] = self.table[:first]
             self.table = grown
-        visitors = list(islice(reversed(self.column.index), last - first))[::-1]
+        visitors = list(islice(self.column.visitors, first - self.column.n_known, None))
         self.table[first:last, : self.n_labels] = np.log(self.smoothing * self.spelling.suggest(visitors))
         self.table[first:last, : self.n_labels] -= self.log_totals
         self.filled = last

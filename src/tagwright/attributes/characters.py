@@ -1,0 +1,102 @@
+"""Classes of characters, and the flags of a word that follow from them.
+
+A character's class is a set of bits. A word has two of them: that of its first character, and the union over the rest.
+Every flag is a test of these two, which works on numbers (one word) and on arrays (many words: encode/forms.py) alike.
+
+A capital is an upper- or title-case letter; a digit is a decimal digit of any script.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+UPPER, TITLE, LOWER, DIGIT, NO_DIGIT, ALPHANUMERIC, HYPHEN, DOT = (1 << bit for bit in range(8))
+CAPITAL = UPPER | TITLE
+HYPHENS = "-\u058a\u2010\u2011\ufe63\uff0d"  # ASCII, Armenian, hyphen, no-break, small, wide
+
+Classes = NDArray[np.uint8]
+Test = Callable[[Any, Any], Any]
+"""(class of the first character, union of the classes of the rest) ─► whether the flag holds."""
+
+
+@lru_cache(maxsize=1 << 12)
+def class_of(character: str) -> int:
+    """All that is true of one character."""
+    return (
+        UPPER * character.isupper()
+        | TITLE * (character.istitle() and not character.isupper())
+        | LOWER * character.islower()
+        | (DIGIT if character.isdecimal() else NO_DIGIT)
+        | ALPHANUMERIC * character.isalnum()
+        | HYPHEN * (character in HYPHENS)
+        | DOT * (character == ".")
+    )
+
+
+def classes_of(text: str) -> tuple[int, int]:
+    """The class of the first character and the union over the rest; 0 where there is none."""
+    rest = 0
+    for character in set(text[1:]):
+        rest |= class_of(character)
+    return class_of(text[0]) if text else 0, rest
+
+
+class ClassTable:
+    """The class of every code point, for kernels; worked out as code points are met."""
+
+    def __init__(self) -> None:
+        self.classes: Classes = np.zeros(0x110000, np.uint8)
+
+    def of(self, points: NDArray[np.uint32]) -> Classes:
+        """The table, with all these code points in it."""
+        for point in np.unique(points[self.classes[points] == 0]).tolist():
+            self.classes[point] = class_of(chr(point))
+        return self.classes
+
+
+CLASSES = ClassTable()
+
+
+def capitalised(first: Any, rest: Any) -> Any:
+    return first & CAPITAL != 0
+
+
+def all_capitals(first: Any, rest: Any) -> Any:
+    return ((first | rest) & UPPER != 0) & ((first | rest) & (TITLE | LOWER) == 0)
+
+
+def has_capital(first: Any, rest: Any) -> Any:
+    return (first | rest) & CAPITAL != 0
+
+
+def mixed_case(first: Any, rest: Any) -> Any:
+    return (rest & CAPITAL != 0) & (all_capitals(first, rest) == 0)
+
+
+def has_digit(first: Any, rest: Any) -> Any:
+    return (first | rest) & DIGIT != 0
+
+
+def all_digits(first: Any, rest: Any) -> Any:
+    return ((first | rest) & DIGIT != 0) & ((first | rest) & NO_DIGIT == 0)
+
+
+def has_hyphen(first: Any, rest: Any) -> Any:
+    return (first | rest) & HYPHEN != 0
+
+
+def has_dot(first: Any, rest: Any) -> Any:
+    return (first | rest) & DOT != 0
+
+
+def capital_dot(first: Any, rest: Any) -> Any:
+    return (first & CAPITAL != 0) & ((first | rest) & DOT != 0)
+
+
+def punctuation(first: Any, rest: Any) -> Any:
+    return (first != 0) & ((first | rest) & ALPHANUMERIC == 0)
