@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from toy import toy_columns, toy_dicts, toy_words
 
-from tagwright.attributes import FeatureSet, resolve
+from tagwright.attributes import FUNCTIONS, FeatureSet, resolve
 from tagwright.encode import forms
 from tagwright.encode.conjunctions import KeyTable, join_codes
 from tagwright.encode.encoder import Encoder
@@ -54,6 +54,20 @@ def test_new_text_gets_the_known_part_of_what_explain_says() -> None:
     for _ in range(2):  # the second time its unknown words are visitors already
         assert named_attributes(encoder, fresh) == expected
     assert any(len(e) < len(encoder.features.explain(s, 0)) for s, e in zip(fresh, expected, strict=False))
+
+
+EVERYTHING = "\n".join(f"{name}{'(1..3)' * function.n_arguments} @ -1..1" for name, function in FUNCTIONS.items())
+
+
+def test_every_function_of_unknown_words() -> None:
+    """Also of capitals, accents, digits of other scripts, short words, line breaks and the strings of the edges."""
+    X = [["Été", "RUN", "Running", "x-ray", "3.14", "U.S.", "İo", "...", "東京", "<s>x", "a\nb"]]
+    fresh = [["été", "running", "RUNNING", "É", "٣.٢", "X-Ray", "io", "!", "<s>", "</s>", "", "a\nB", "\ud800ng"]]
+    encoder = Encoder(resolve(EVERYTHING, 1))
+    encoder.learn(FlatText.build(X))
+    known = set(encoder.attribute_names())
+    expected = [sorted(known & set(encoder.features.explain(fresh[0], t))) for t in range(len(fresh[0]))]
+    assert named_attributes(encoder, fresh) == expected
 
 
 def test_columns() -> None:
