@@ -36,3 +36,15 @@ def test_more_than_eight_labels() -> None:
     found = TagDictionary.learn(forms, labels, source=0, n_forms=3, n_labels=13, least=1)
     row = found.find(np.array([[0, 1, 2]], np.int32))
     assert [found.labels[found.pointers[r] : found.pointers[r + 1]].tolist() for r in row] == [[11], [12], [3]]
+
+
+def test_the_open_class_is_what_many_rare_words_have() -> None:
+    """2,500 rare words: two of them are too few to open a label to all, three are enough; the two keep it."""
+    forms = np.arange(2500, dtype=np.int32)[None]
+    labels = np.zeros(2500, np.int32)
+    labels[:2], labels[2:5] = 1, 2
+    found = TagDictionary.learn(forms, labels, source=0, n_forms=2500, n_labels=4, least=2)
+    row = found.find(np.array([[0, 1, 2, 5, 2500]], np.int32))
+    sets = [found.labels[found.pointers[r] : found.pointers[r + 1]].tolist() for r in row]
+    assert sets == [[0, 1, 2], [0, 1, 2], [0, 2], [0, 2], [0, 2]]
+    assert found.n_words == 0

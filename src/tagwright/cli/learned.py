@@ -130,7 +130,7 @@ def dictionary_size(model: SequenceTagger) -> DictionarySize | None:
     found = model.decoder_.dictionary
     if found is None:
         return None
-    sizes = found.sizes[found.sets_of[found.sets_of != OPEN]]
+    sizes = found.sizes[found.restricted]
     return DictionarySize(found.n_words, float(sizes.mean()) if len(sizes) else 0.0, int(found.sizes[OPEN]))
 
 
