@@ -72,8 +72,10 @@ def test_chunk_is_the_crfsuite_tutorial_and_more() -> None:
         "word:1[0]&word:1[1]&word:1[2]=C&D&E",
     }
     assert tutorial <= set(found)
-    more = {"prefix1[0]=c", "suffix1[0]=c", "shape[0]=x"}
-    more |= {"word[0]&word:1[0]=c&C", "word[-1]&word:1[0]=b&C", "word:1[0]&word[1]=C&d"}
+    more = {"lower[0]=c", "prefix1[0]=c", "suffix1[0]=c", "shape[-1]=x", "shape[0]=x", "shape[1]=x"}
+    more |= {"word[-1]&word:1[-1]=b&B", "word[0]&word:1[0]=c&C", "word[1]&word:1[1]=d&D"}
+    more |= {"word[-1]&word:1[0]=b&C", "word[0]&word:1[1]=c&D", "word:1[-1]&word[0]=B&c", "word:1[0]&word[1]=C&d"}
+    more |= {"word:1[-2]&word:1[-1]&word:1[0]&word:1[1]=A&B&C&D", "word:1[-1]&word:1[0]&word:1[1]&word:1[2]=B&C&D&E"}
     assert set(found) - tutorial == more
 
 

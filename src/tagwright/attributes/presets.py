@@ -71,9 +71,9 @@ PRESETS: dict[str, Preset] = {
     "ner": Preset(
         "named entities: words and shapes within 2, affixes, pairs of words and of shapes; other columns within 2",
         """
-        word lower prefix(1..4) suffix(1..4) shape longshape digits @ 0
+        word lower prefix(1..5) suffix(1..5) shape longshape digits @ 0
         capitalised all_capitals mixed_case has_digit all_digits has_hyphen has_dot capital_dot punctuation @ 0
-        word lower prefix(1..3) suffix(1..3) shape @ -1, 1
+        word lower prefix(1..3) suffix(1..3) shape longshape @ -1, 1
         word shape @ -2, 2
         word[-1] & word[0] @ 0..1
         shape[-1] & shape[0] @ 0..1
@@ -87,19 +87,21 @@ PRESETS: dict[str, Preset] = {
         """,
     ),
     "chunk": Preset(
-        "chunks: words within 2 and their pairs, affixes; parts of speech (column 1), pairs, triples, pairs with words",
+        "chunks: words within 2 and their pairs, affixes; parts of speech (column 1), up to 4 together, pairs with words",
         """
-        word prefix(1..3) suffix(1..4) shape @ 0
+        word lower prefix(1..3) suffix(1..4) shape @ 0
         word @ -2, -1, 1, 2
+        suffix(2..3) shape @ -1, 1
         word[-1] & word[0] @ 0..1
         """,
         """
         word:C @ -2..2
         word:C[-1] & word:C[0] @ -1..2
         word:C[-1] & word:C[0] & word:C[1] @ -1..1
-        word[0] & word:C[0]
-        word[-1] & word:C[0]
-        word:C[0] & word[1]
+        word:C[-2] & word:C[-1] & word:C[0] & word:C[1] @ 0..1
+        word[0] & word:C[0] @ -1..1
+        word[-1] & word:C[0] @ 0..1
+        word:C[-1] & word[0] @ 0..1
         """,
     ),
 }

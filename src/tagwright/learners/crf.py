@@ -63,8 +63,8 @@ class CRF(SequenceTagger):
     label_weights: how much tokens count by their gold label, as {"B-PER": 2.0}; 1 for labels not named
     order: 1, or 2 for weights of label trigrams (those that training has) from the third position on, besides those of
         label pairs; exact, and with a tag dictionary not much slower. With a sequence loss
-    tag_dictionary: words that training has at least so many times may only have the labels they were seen with, and all
-        other words the labels of rarer words; in training and in tagging. 0: off. With a sequence loss
+    tag_dictionary: words that training has at least so many times may only have the labels they were seen with, rarer
+        and unknown ones also those that many rarer words have; in training and in tagging. 0: off. With a sequence loss
     solver: "lbfgs"; "owlqn", the one for c1 > 0; "cg" (conjugate gradients); "sgd" (averaged AdaGrad: seconds, near the
         minimum); "auto" is owlqn where c1 > 0, else lbfgs. See docs/solvers.md
     c1: strength of the L1 penalty c1·‖w‖₁, which makes weights zero: small models
