@@ -87,7 +87,7 @@ PRESETS: dict[str, Preset] = {
         """,
     ),
     "chunk": Preset(
-        "chunks: words within 2 and their pairs, affixes; parts of speech (column 1), up to 4 together, pairs with words",
+        "chunks: words within 2 and their pairs, affixes; parts of speech (column 1), up to 4, pairs with words",
         """
         word lower prefix(1..3) suffix(1..4) shape @ 0
         word @ -2, -1, 1, 2
