@@ -118,7 +118,7 @@ def changed_dev() -> tuple:
 @pytest.mark.parametrize(
     ("params", "data", "message"),
     [
-        ({"c2": 2.0}, (X, Y, *DEV), "c2=0.3, this one has c2=2.0"),
+        ({"c2": 2.0}, (X, Y, *DEV), "c2=0.6, this one has c2=2.0"),
         ({"solver": "cg"}, (X, Y, *DEV), "solver='auto', this one has solver='cg'"),
         ({"features": "ner"}, (X, Y, *DEV), "other data"),
         ({}, (X[1:], Y[1:], *DEV), "other data"),

@@ -68,7 +68,7 @@ class CRF(SequenceTagger):
     solver: "lbfgs"; "owlqn", the one for c1 > 0; "cg" (conjugate gradients); "sgd" (averaged AdaGrad: seconds, near the
         minimum); "auto" is owlqn where c1 > 0, else lbfgs. See docs/solvers.md
     c1: strength of the L1 penalty c1·‖w‖₁, which makes weights zero: small models
-    c2: strength of the L2 penalty c2·‖w‖² (0.3 was best or next to best on the dev sets of four corpora)
+    c2: strength of the L2 penalty c2·‖w‖² (0.6 was best or next to best on the dev sets of four corpora)
     min_count: attributes that fewer training tokens have get no weight
     min_conjunction: the same for conjunctions of attributes
     all_possible_states: give weights to (attribute, label) pairs that training did not see together, too
@@ -109,9 +109,9 @@ class CRF(SequenceTagger):
         tag_dictionary: int = 0,
         solver: str = "auto",
         c1: float = 0.0,
-        c2: float = 0.3,
+        c2: float = 0.6,
         min_count: int = 1,
-        min_conjunction: int = 2,
+        min_conjunction: int = 1,
         all_possible_states: bool = False,
         all_possible_transitions: bool = True,
         boundaries: bool = True,

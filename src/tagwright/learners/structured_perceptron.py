@@ -60,7 +60,7 @@ class StructuredPerceptron(SequenceTagger):
         epochs: int = 12,
         margin: float = 10.0,
         min_count: int = 1,
-        min_conjunction: int = 2,
+        min_conjunction: int = 1,
         all_possible_states: bool = True,
         boundaries: bool = True,
         patience: int = 5,
