@@ -206,3 +206,19 @@ def test_kernel_equals_plain_python(monkeypatch: pytest.MonkeyPatch) -> None:
             monkeypatch.setattr(module, name, getattr(module, name).py_func)
     for mine, yours in zip(compiled, results(), strict=True):
         np.testing.assert_allclose(mine, yours, rtol=1e-12, atol=1e-300)
+
+
+def test_float32_loses_little_over_many_tokens() -> None:
+    """An optimiser compares values of the objective: an error that every token repeats would drown its last steps."""
+    rng = np.random.default_rng(3)
+    Y, n = 6, 20_000
+    emission = rng.normal(size=(n, padded(Y))).astype(np.float32)
+    trigrams = Trigrams(Y, np.arange(Y**3), rng.normal(size=Y**3) * 4)
+    scores = rng.normal(size=(Y, Y)) * 4, np.zeros(Y), np.zeros(Y)
+    sums = []
+    for dtype in (np.float32, np.float64):
+        chain = SecondOrderChain.build(Chain.build(*scores, dtype), trigrams, dtype)
+        offsets = np.arange(0, n + 1, 20)
+        found = expect_of_pairs(emission.astype(dtype), offsets, Candidates.everything(n, Y), chain)
+        sums.append(found.log_z.sum())
+    assert sums[0] == pytest.approx(sums[1], abs=2e-3)

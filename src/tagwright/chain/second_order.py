@@ -54,9 +54,7 @@ class SecondOrderChain:
         _, q, c = trigrams.labels
         top = max(float(transition.max()), float((transition[q, c] + trigrams.weights).max(initial=-np.inf)))
         shift = top if np.isfinite(top) else 0.0
-        table = trigrams.table(transition, dtype)
-        np.exp(np.subtract(table, shift, out=table), out=table)
-        return cls(first, trigrams, table, shift)
+        return cls(first, trigrams, trigrams.exponentials(transition, shift, dtype), shift)
 
 
 AnyChain = Chain | SecondOrderChain

@@ -34,12 +34,23 @@ class Trigrams:
 
     def table(self, transition: Doubles, dtype: type[np.floating[Any]]) -> Floats:
         """transition[q, c] + trigram[p, q, c] as [q, p, c]."""
+        _, q, c = self.labels
+        return self._fill(transition, transition[q, c] + self.weights, dtype)
+
+    def exponentials(self, transition: Doubles, shift: float, dtype: type[np.floating[Any]]) -> Floats:
+        """exp(transition[q, c] + trigram[p, q, c] − shift), rounded only at the end: every token takes one of these
+        factors, so that an error here is a hundred thousand times as large in the objective."""
+        _, q, c = self.labels
+        return self._fill(np.exp(transition - shift), np.exp(transition[q, c] + self.weights - shift), dtype)
+
+    def _fill(self, pairs: Doubles, trigrams: Doubles, dtype: type[np.floating[Any]]) -> Floats:
+        """[q, p, c]: the value of the trigram where there is one, else of the pair (q, c)."""
         Y = self.n_labels
         check_size(Y, dtype)
         table = np.empty((Y, Y, Y), dtype)
-        table[:] = transition[:, None, :]
+        table[:] = pairs[:, None, :]
         p, q, c = self.labels
-        table[q, p, c] = transition[q, c] + self.weights
+        table[q, p, c] = trigrams
         return table
 
 
