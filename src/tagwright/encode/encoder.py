@@ -188,14 +188,20 @@ class Encoder:
             names.extend(self._conjunction_names(conjunction))
         return names
 
-    def _conjunction_names(self, conjunction: Combinations) -> list[str]:
-        vocabularies = [self.columns[place].vocabularies[term] for place, term, _ in conjunction.places]
+    def split_keys(self, conjunction: Combinations) -> list[Longs]:
+        """The codes of every cell in the known combinations."""
         rest = conjunction.table.keys.copy()
         digits: list[Longs] = []
-        for vocabulary in reversed(vocabularies):
-            digits.append(rest % len(vocabulary))
-            rest //= len(vocabulary)
-        parts = [[v.values[d] for d in code] for v, code in zip(vocabularies, reversed(digits), strict=True)]
+        for place, term, _ in reversed(conjunction.places):
+            size = max(len(self.columns[place].vocabularies[term]), 1)
+            digits.append(rest % size)
+            rest //= size
+        return digits[::-1]
+
+    def _conjunction_names(self, conjunction: Combinations) -> list[str]:
+        vocabularies = [self.columns[place].vocabularies[term] for place, term, _ in conjunction.places]
+        digits = self.split_keys(conjunction)
+        parts = [[v.values[d] for d in code] for v, code in zip(vocabularies, digits, strict=True)]
         cells = conjunction.cells
         return [attribute_name(cells, join_values(cells, values)) for values in zip(*parts, strict=True)]
 

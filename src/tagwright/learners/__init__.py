@@ -10,10 +10,11 @@ from tagwright.learners._stored import restore
 from tagwright.learners.crf import CRF
 from tagwright.learners.hmm import HMM
 from tagwright.learners.memm import MEMM
+from tagwright.learners.sequence_adaboost import SequenceAdaBoost
 from tagwright.learners.structured_perceptron import StructuredPerceptron
 
 LEARNERS: dict[str, type[SequenceTagger]] = {
-    learner.learner: learner for learner in (CRF, HMM, MEMM, StructuredPerceptron)
+    learner.learner: learner for learner in (CRF, HMM, MEMM, StructuredPerceptron, SequenceAdaBoost)
 }
 
 
@@ -23,4 +24,4 @@ def load(path: str | os.PathLike[str]) -> SequenceTagger:
     return model
 
 
-__all__ = ["CRF", "HMM", "LEARNERS", "MEMM", "SequenceTagger", "StructuredPerceptron", "load"]
+__all__ = ["CRF", "HMM", "LEARNERS", "MEMM", "SequenceAdaBoost", "SequenceTagger", "StructuredPerceptron", "load"]

@@ -1,0 +1,272 @@
+"""Sequence AdaBoost: one feature a round, the one that lowers the exponential risk most. Sparse models.
+
+    R^exp(w) = Σ_i Σ_{y ≠ y_i} exp[F(x_i, y) − F(x_i, y_i)] = Σ_i (1/p(y_i|x_i) − 1)
+    a round    w_k += Δ with the k and Δ that minimise (a bound on) Z(Δ) = R^exp(w + Δ e_k) / R^exp(w)
+
+BOOST section 5, LM-POS section 3 (algorithm 2); DIGEST section 4. Bounds and choice: optim/boosting.py. What a round
+changes: learners/_booster.py. The exact step: chain/accumulators.py.
+"""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from tagwright.arrays import Doubles, Longs, Workers
+from tagwright.encode.encoder import Encoder
+from tagwright.encode.flat_text import Sentences
+from tagwright.encode.pruned import prune
+from tagwright.errors import ConvergenceWarning, ParameterError
+from tagwright.learners._base import SequenceTagger
+from tagwright.learners._booster import Booster
+from tagwright.learners._chosen import Chosen, ChosenFeature, Numbering, feature_numbers, match
+from tagwright.learners._decoder import Decoder, Scores
+from tagwright.learners._estimator import FLAG, JOBS, NOT_NEGATIVE, SEED, WHOLE, one_of
+from tagwright.learners._labels import Labels, number_labels
+from tagwright.learners._stored import restore_linear, store_linear
+from tagwright.learners._watch import DevSet, Watch, all_callbacks, count_jobs, warn_of_end
+from tagwright.optim.progress import Callback, Progress
+from tagwright.scores.linear import LinearScores, Pattern
+from tagwright.scores.pattern import find_pattern
+
+NOTHING = 1e-12
+"""A gain below this share of R^exp is rounding error."""
+POSITIVE = (lambda value: 0 < value <= 100, "a number above 0, at most 100")
+
+
+class SequenceAdaBoost(SequenceTagger):
+    """Boosting of label sequences; weak learners are (attribute, label) and (label, label) features.
+
+    features, min_count, min_conjunction, all_possible_states, boundaries, well_formed: as for the CRF
+    bound: how a feature and its step are found. "loose": one range of values for all sentences, step in closed form;
+        "tight": a range for each sentence; "exact": the feature by the tight bound, the step by minimising Z itself
+        (attributes without values only)
+    rounds: how many, at most; with a dev set, those up to the best dev score are kept
+    max_step: no step is larger. A feature that never speaks against a right labelling has no best step: the larger,
+        the better on the training data. So this is the learner's regulariser
+    features_per_round: add up to so many features at once, no two of which share a sentence (ours; the papers add one)
+    tolerance: stop when the best feature lowers R^exp by less than this share
+    score_every: rounds between two looks at the dev set
+    patience: with a dev set, stop after so many rounds without a better dev score
+    warm_start: go on from the weights and choices of the model as it is, for `rounds` more rounds
+    """
+
+    learner = "adaboost"
+    probabilistic = True
+    ranges: ClassVar = {
+        "bound": one_of("loose", "tight", "exact"), "rounds": WHOLE, "max_step": POSITIVE, "features_per_round": WHOLE,
+        "tolerance": NOT_NEGATIVE, "min_count": WHOLE, "min_conjunction": WHOLE, "all_possible_states": FLAG,
+        "boundaries": FLAG, "score_every": WHOLE, "patience": WHOLE, "well_formed": FLAG, "warm_start": FLAG,
+        "random_state": SEED, "n_jobs": JOBS,
+    }  # fmt: skip
+
+    chosen_: Chosen
+
+    def __init__(
+        self,
+        features: object = "auto",
+        *,
+        bound: str = "tight",
+        rounds: int = 2000,
+        max_step: float = 2.0,
+        features_per_round: int = 1,
+        tolerance: float = 1e-6,
+        min_count: int = 1,
+        min_conjunction: int = 2,
+        all_possible_states: bool = False,
+        boundaries: bool = True,
+        score_every: int = 100,
+        patience: int = 2000,
+        well_formed: bool = False,
+        warm_start: bool = False,
+        random_state: int | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        callbacks: Sequence[Callback] | None = None,
+    ) -> None:
+        self.features = features
+        self.bound = bound
+        self.rounds = rounds
+        self.max_step = max_step
+        self.features_per_round = features_per_round
+        self.tolerance = tolerance
+        self.min_count = min_count
+        self.min_conjunction = min_conjunction
+        self.all_possible_states = all_possible_states
+        self.boundaries = boundaries
+        self.score_every = score_every
+        self.patience = patience
+        self.well_formed = well_formed
+        self.warm_start = warm_start
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.callbacks = callbacks
+
+    # ---- training ----
+
+    def fit(self, X: Sentences, y: Labels, X_dev: Sentences | None = None, y_dev: Labels | None = None) -> Self:
+        """Add features, one a round. Ctrl-C once stops and keeps the model so far."""
+        text, flat = self._read_training(X, y)
+        names = sorted(set(flat))
+        encoder = Encoder(self._choose_features(text, set(names)), min_conjunction=self.min_conjunction)
+        data = replace(encoder.learn(text), labels=number_labels(flat, names))
+        if self.bound == "exact" and not np.isin(data.values, (0, 1)).all():
+            raise ParameterError(
+                'bound="exact" counts how often a feature occurs, but some attributes have values other than 0 and 1; '
+                'use bound="tight", or make true/false attributes of them'
+            )
+        pattern = find_pattern(encoder, data, len(names), all_states=self.all_possible_states, min_count=self.min_count)
+        n_chain = len(names) ** 2 + 2 * len(names) * self.boundaries
+        numbers = feature_numbers(pattern, len(names), n_chain)
+        start, chosen = self._begin(encoder, names, numbers)
+        self.labels_, self.encoder_ = names, encoder
+        workers = Workers(count_jobs(self.n_jobs))
+        try:
+            booster = Booster(
+                encoder, data, pattern, len(names), workers, loose=self.bound == "loose", most_step=self.max_step,
+                boundaries=self.boundaries, weights=start,
+            )  # fmt: skip
+            weights, kept = self._boost(booster, chosen, numbers, DevSet.build(self, X_dev, y_dev))
+        finally:
+            workers.close()
+        self._finish(encoder, pattern, weights, kept)
+        return self
+
+    def _begin(self, encoder: Encoder, names: list[str], numbers: Longs) -> tuple[Doubles | None, Chosen]:
+        """Weights and choices to go on from: none, or those of the model as it is."""
+        if not (self.warm_start and self.__sklearn_is_fitted__()):
+            return None, Chosen()
+        attribute_of = match(self.encoder_.attribute_names(), encoder.attribute_names())
+        numbering = Numbering(attribute_of, match(self.labels_, names), encoder.n_attributes, len(names))
+        old = self._all_weights()
+        weights = {numbering.find(number): old[number] for number in self.chosen_.rounds}
+        return np.array([weights.get(number, 0.0) for number in numbers.tolist()]), self.chosen_.renumber(numbering)
+
+    def _boost(
+        self, booster: Booster, chosen: Chosen, numbers: Longs, dev: DevSet | None
+    ) -> tuple[Doubles, Chosen]:
+        """All rounds; the weights to keep and the choices that made them."""
+        scores = LinearScores(self.encoder_, booster.pattern, len(self.labels_), np.float64)
+        watch = Watch(
+            dev, self.patience, all_callbacks(self.callbacks, self.verbose), lambda w: self._decode(booster, scores, w)
+        )
+        began, before = time.perf_counter(), chosen.n_rounds
+        self.objective_curve_ = [booster.log_risk]
+        reason = "rounds"
+        number = 0
+        try:
+            for number in range(1, self.rounds + 1):
+                added = self._round(booster)
+                if isinstance(added, str):
+                    reason, number = added, number - 1
+                    break
+                for k in added:
+                    chosen.add(int(numbers[k]), before + number)
+                self.objective_curve_.append(booster.log_risk)
+                report = Progress(
+                    number, self.rounds, booster.log_risk, None, None, time.perf_counter() - began, unit="round"
+                )
+                if self._tell(watch, report, booster):
+                    reason = "stopped"
+                    break
+        except KeyboardInterrupt:
+            reason = "interrupted"
+        if dev is not None and number and number % self.score_every and reason != "interrupted":
+            watch(replace(report, iteration=number), lambda: booster.weights)
+        self._tell_end(watch, reason, number)
+        if watch.best_weights is None:
+            return booster.weights, chosen
+        return watch.best_weights, chosen.until(before + watch.best_round)
+
+    def _tell(self, watch: Watch, report: Progress, booster: Booster) -> bool:
+        """The dev set is looked at every so many rounds, callbacks are told of all."""
+        if watch.dev is not None and report.iteration % self.score_every == 0:
+            return watch(report, lambda: booster.weights)
+        return any([callback(report) for callback in watch.callbacks])
+
+    def _round(self, booster: Booster) -> list[int] | str:
+        """One round: the features that it added, or why there is none to add."""
+        log_risk = booster.log_risk
+        if log_risk == -np.inf:
+            return "certain"
+        best = booster.choose()
+        share = booster.bound.gains[best] / booster.d.sum()
+        if not share > NOTHING:
+            return "no weak learner improves"
+        if share < self.tolerance:
+            return "tolerance"
+        features = booster.choose_more(best, self.features_per_round)
+        find = booster.exact_step if self.bound == "exact" else booster.bound.step
+        booster.add(features, [find(k) for k in features])
+        return features
+
+    def _tell_end(self, watch: Watch, reason: str, rounds: int) -> None:
+        self.n_iter_ = rounds
+        self.objective_ = self.objective_curve_[-1]
+        self.dev_curve_ = watch.dev_curve
+        self.end_ = reason
+        self.converged_ = reason != "interrupted"
+        if reason == "no weak learner improves":
+            message = f"no weak learner lowers the risk after {rounds} rounds: features and labels have no more in common"
+            warnings.warn(message, ConvergenceWarning, stacklevel=4)
+        warn_of_end(reason, rounds)
+
+    def _decode(self, booster: Booster, scores: LinearScores, weights: Doubles) -> Decoder:
+        K, Y = booster.pattern.n_weights, len(self.labels_)
+        scores.set_weights(weights[:K], Workers(1))
+        return Decoder(scores, *self._constrain(*split_chain(weights[K:], Y)))
+
+    def _finish(self, encoder: Encoder, pattern: Pattern, weights: Doubles, chosen: Chosen) -> None:
+        """The model of the chosen features alone."""
+        K, Y = pattern.n_weights, len(self.labels_)
+        used = weights[:K] != 0
+        attribute = np.repeat(np.arange(encoder.n_attributes), np.diff(pattern.pointers))[used]
+        self.n_features_ = len(weights)
+        self.encoder_, place_of = prune(encoder, np.bincount(attribute, minlength=encoder.n_attributes) > 0)
+        counts = np.bincount(place_of[attribute], minlength=self.encoder_.n_attributes)
+        order = np.argsort(place_of[attribute], kind="stable")
+        pointers = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+        scores = LinearScores(self.encoder_, Pattern(pointers, pattern.labels[used][order]), Y, np.float64)
+        scores.set_weights(weights[:K][used][order], Workers(1))
+        self.chosen_ = chosen.renumber(Numbering(place_of, np.arange(Y), self.encoder_.n_attributes, Y))
+        self.decoder_ = Decoder(scores, *self._constrain(*split_chain(weights[K:], Y)))
+
+    # ---- what was chosen ----
+
+    def chosen_features(self) -> list[ChosenFeature]:
+        """The features in the order they were first chosen, with their weights and the rounds that chose them."""
+        self._check_fitted()
+        return self.chosen_.name(self.encoder_.attribute_names(), self.labels_, self._all_weights())
+
+    def _all_weights(self) -> Doubles:
+        """Weights by feature number."""
+        scores = self.decoder_.scores
+        assert isinstance(scores, LinearScores)
+        Y = len(self.labels_)
+        transition, start, stop = (np.where(np.isfinite(part), part, 0.0) for part in self.decoder_.chain_scores)
+        weights = np.zeros((self.encoder_.n_attributes + Y + 2) * Y)
+        weights[feature_numbers(scores.pattern, Y, 0)] = scores.weights
+        weights[self.encoder_.n_attributes * Y :] = np.concatenate([transition.ravel(), start, stop])
+        return weights
+
+    def _store_scores(self, arrays: dict[str, Any]) -> None:
+        store_linear(self.decoder_.scores, arrays)  # type: ignore[arg-type]
+        self.chosen_.store(arrays)
+
+    def _restore_scores(self, arrays: dict[str, Any]) -> Scores:
+        Y = len(self.labels_)
+        self.chosen_ = Chosen.restore(arrays, (self.encoder_.n_attributes + Y + 2) * Y)
+        return restore_linear(self, arrays)
+
+
+def split_chain(weights: Doubles, n_labels: int) -> tuple[Doubles, Doubles, Doubles]:
+    """transition [Y, Y], start [Y], stop [Y] of the chain's weights, the last two 0 where there are none."""
+    Y = n_labels
+    ends = weights[Y * Y :] if len(weights) > Y * Y else np.zeros(2 * Y)
+    return weights[: Y * Y].reshape(Y, Y).copy(), ends[:Y].copy(), ends[Y:].copy()

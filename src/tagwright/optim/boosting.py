@@ -1,0 +1,265 @@
+"""Choosing a weak learner and its step: bounds on the partition function Z of a round, minimised feature by feature.
+
+BOOST section 5, LM-POS section 3.2 (equations 7 to 11). Everything is multiplied by R = R^exp, so that no sentence's
+part depends on the others: R·Z_k(Δ) = Σ_i d_i·(...) with d_i = 1/p(y_i|x_i) − 1. A feature's sentences come in classes
+that share (L, U), the range of u = Φ(x_i, y) − Φ(x_i, y_i). With A = Σ d_i and B = Σ (E[Φ] − Φ(x_i, y_i)) / p(y_i|x_i)
+over a class c,
+
+    R·Z(Δ) ≤ R + Σ_c [ w⁻_c (e^{ΔL_c} − 1) + w⁺_c (e^{ΔU_c} − 1) ]      w⁻ = (U·A − B)/(U − L),  w⁺ = (B − L·A)/(U − L)
+
+The tight bound has a class for each (L, U) that a sentence has; the loose bound has one, the widest, with A = R. The
+bound is convex and has the slope m = Σ_c B_c at 0. It has a closed form of its minimum where there is one class (LM-POS
+equation 9: Δ = log(w⁻·(−L) / (w⁺·U)) / (U − L)) and where all |L|, |U| ≤ 1 (Δ = ½ log(N/P)); else a Newton iteration
+within a bracket finds it. Steps are cut at ±`most`: where L = 0 or U = 0 in all classes, a bound has no minimum.
+
+Most features need no minimum at all. Since e^{ΔU} − 1 ≥ ΔU + (ΔU)²/2 for Δ > 0 (and so with L for Δ < 0), no step
+gains more than m²/(2·Σ w⁺U²) (Σ w⁻L²), nor more than |m|·most. Only where that is above the best gain found so far is
+the gain itself computed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from tagwright._jit import tight_kernel
+from tagwright.arrays import Bools, Doubles, Longs
+
+NEWTON_STEPS = 60
+PRECISION = 1e-10
+
+
+@tight_kernel
+def lower_weight(low: float, high: float, A: float, B: float) -> float:
+    """w⁻, never below 0."""
+    return max(high * A - B, 0.0) / (high - low)
+
+
+@tight_kernel
+def upper_weight(low: float, high: float, A: float, B: float) -> float:
+    """w⁺, never below 0."""
+    return max(B - low * A, 0.0) / (high - low)
+
+
+@tight_kernel
+def gain_of(step: float, first: int, last: int, low: Doubles, high: Doubles, A: Doubles, B: Doubles) -> float:
+    """By how much a step lowers the bound on R·Z."""
+    total = 0.0
+    for c in range(first, last):
+        if high[c] > low[c]:
+            below, above = lower_weight(low[c], high[c], A[c], B[c]), upper_weight(low[c], high[c], A[c], B[c])
+            total -= below * np.expm1(step * low[c]) if below > 0 else 0.0
+            total -= above * np.expm1(step * high[c]) if above > 0 else 0.0
+    return total
+
+
+@tight_kernel
+def slope_at(
+    step: float, first: int, last: int, low: Doubles, high: Doubles, A: Doubles, B: Doubles
+) -> tuple[float, float]:
+    """First and second derivative of the bound."""
+    slope, bend = 0.0, 0.0
+    for c in range(first, last):
+        if high[c] > low[c]:
+            below, above = lower_weight(low[c], high[c], A[c], B[c]), upper_weight(low[c], high[c], A[c], B[c])
+            left = below * low[c] * np.exp(step * low[c]) if below > 0 else 0.0
+            right = above * high[c] * np.exp(step * high[c]) if above > 0 else 0.0
+            slope += left + right
+            bend += left * low[c] + right * high[c]
+    return slope, bend
+
+
+@tight_kernel
+def newton_step(first: int, last: int, low: Doubles, high: Doubles, A: Doubles, B: Doubles, most: float) -> float:
+    """Where the bound is least, within ±most: Newton's steps; where they lead out of the bracket, or do not become
+    shorter by half, the middle of the bracket."""
+    slope, bend = slope_at(0.0, first, last, low, high, A, B)
+    if slope == 0:
+        return 0.0
+    end = most if slope < 0 else -most
+    at_end, _ = slope_at(end, first, last, low, high, A, B)
+    if at_end * slope >= 0:  # still going down at the end of the road
+        return end
+    near, far, step, reach = 0.0, end, 0.0, abs(end)  # the slope changes its sign between near and far
+    for _ in range(NEWTON_STEPS):
+        moved = step - slope / bend if bend > 0 else near
+        trusted = min(near, far) < moved < max(near, far) and abs(moved - step) < reach
+        moved = moved if trusted else 0.5 * (near + far)
+        reach = 0.5 * abs(moved - step)
+        if abs(moved - step) <= PRECISION * max(abs(moved), 1e-3):
+            return moved
+        step = moved
+        slope, bend = slope_at(step, first, last, low, high, A, B)
+        if slope * at_end < 0:
+            near = step
+        else:
+            far = step
+    return step
+
+
+@tight_kernel
+def is_unit(first: int, last: int, low: Doubles, high: Doubles) -> bool:
+    """Whether all |L|, |U| are 0 or 1."""
+    for c in range(first, last):
+        if not ((low[c] == 0 or low[c] == -1) and (high[c] == 0 or high[c] == 1)):
+            return False
+    return True
+
+
+@tight_kernel
+def sum_units(first: int, last: int, low: Doubles, high: Doubles, A: Doubles, B: Doubles) -> tuple[float, float]:
+    """N and P of the bound C + N·e^−Δ + P·e^Δ."""
+    N, P = 0.0, 0.0
+    for c in range(first, last):
+        if low[c] < 0:
+            N += lower_weight(low[c], high[c], A[c], B[c])
+        if high[c] > 0:
+            P += upper_weight(low[c], high[c], A[c], B[c])
+    return N, P
+
+
+@tight_kernel
+def cut(step: float, most: float) -> float:
+    """`step` within ±most; 0 for what is not a number (0/0: nothing to gain)."""
+    if step != step:
+        return 0.0
+    return min(max(step, -most), most)
+
+
+@tight_kernel
+def best_step(first: int, last: int, low: Doubles, high: Doubles, A: Doubles, B: Doubles, most: float) -> float:
+    """The step that minimises the bound of the feature with the classes `first` to `last` − 1."""
+    if is_unit(first, last, low, high):
+        N, P = sum_units(first, last, low, high, A, B)
+        return cut(0.5 * np.log(N / P), most)
+    if last == first + 1:
+        below = -low[first] * lower_weight(low[first], high[first], A[first], B[first])
+        above = high[first] * upper_weight(low[first], high[first], A[first], B[first])
+        return cut(np.log(below / above) / (high[first] - low[first]), most)
+    return newton_step(first, last, low, high, A, B, most)
+
+
+@tight_kernel
+def most_gain(first: int, last: int, low: Doubles, high: Doubles, A: Doubles, B: Doubles, most: float) -> float:
+    """No step gains more than this."""
+    slope, upper, lower = 0.0, 0.0, 0.0
+    for c in range(first, last):
+        if high[c] > low[c]:
+            slope += B[c]
+            upper += upper_weight(low[c], high[c], A[c], B[c]) * high[c] * high[c]
+            lower += lower_weight(low[c], high[c], A[c], B[c]) * low[c] * low[c]
+    bend = upper if slope < 0 else lower
+    limit = abs(slope) * most
+    return min(limit, slope * slope / (2 * bend)) if bend > 0 else limit
+
+
+@tight_kernel
+def limit_gains(
+    changed: Longs, feature_pointers: Longs, pointers: Longs, low: Doubles, high: Doubles, A: Doubles, B: Doubles,
+    most: float, gains: Doubles, known: Bools,
+) -> None:  # fmt: skip
+    """For the features of the owners `changed` (owner o has feature_pointers[o] to [o + 1] − 1): gains = their limits,
+    known = False."""
+    for n in range(changed.shape[0]):
+        for k in range(feature_pointers[changed[n]], feature_pointers[changed[n] + 1]):
+            gains[k] = most_gain(pointers[k], pointers[k + 1], low, high, A, B, most)
+            known[k] = False
+
+
+@tight_kernel
+def learn_gain(
+    k: int, pointers: Longs, low: Doubles, high: Doubles, A: Doubles, B: Doubles, most: float, gains: Doubles,
+    known: Bools,
+) -> None:  # fmt: skip
+    """The gain of one feature, in place of its limit."""
+    step = best_step(pointers[k], pointers[k + 1], low, high, A, B, most)
+    gains[k] = gain_of(step, pointers[k], pointers[k + 1], low, high, A, B)
+    known[k] = True
+
+
+@tight_kernel
+def choose(
+    pointers: Longs, low: Doubles, high: Doubles, A: Doubles, B: Doubles, most: float, gains: Doubles, known: Bools
+) -> int:
+    """The feature with the largest gain; the first of equals. Computes what gains it must."""
+    top = 0
+    for k in range(gains.shape[0]):
+        if gains[k] > gains[top]:
+            top = k
+    if not known[top]:
+        learn_gain(top, pointers, low, high, A, B, most, gains, known)
+    best = top
+    for k in range(gains.shape[0]):
+        if gains[k] > gains[best] or (gains[k] == gains[best] and k < best):
+            if not known[k]:
+                learn_gain(k, pointers, low, high, A, B, most, gains, known)
+            if gains[k] > gains[best] or (gains[k] == gains[best] and k < best):
+                best = k
+    return best
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """The bounds of all features: their classes, and what is known of their gains (else a limit of it)."""
+
+    pointers: Longs  # [K + 1]
+    low: Doubles
+    high: Doubles
+    A: Doubles
+    B: Doubles
+    most: float  # of a step
+    gains: Doubles  # [K]
+    known: Bools  # [K]
+
+    @classmethod
+    def build(cls, pointers: Longs, low: Doubles, high: Doubles, most: float) -> Bound:
+        K = len(pointers) - 1
+        sums = np.zeros((2, len(low)))
+        return cls(pointers, low, high, sums[0], sums[1], most, np.zeros(K), np.ones(K, np.bool_))
+
+    def limit(self, changed: Longs, feature_pointers: Longs) -> None:
+        """The sums of these owners' features changed."""
+        limit_gains(
+            changed, feature_pointers, self.pointers, self.low, self.high, self.A, self.B, self.most, self.gains,
+            self.known,
+        )  # fmt: skip
+
+    def choose(self) -> int:
+        """The feature to add."""
+        return choose(self.pointers, self.low, self.high, self.A, self.B, self.most, self.gains, self.known)
+
+    def step(self, k: int) -> float:
+        """The step that the bound gives to feature k."""
+        first, last = int(self.pointers[k]), int(self.pointers[k + 1])
+        return best_step(first, last, self.low, self.high, self.A, self.B, self.most)
+
+    def gain(self, k: int, step: float) -> float:
+        """By how much a step lowers the bound on R·Z."""
+        return gain_of(step, int(self.pointers[k]), int(self.pointers[k + 1]), self.low, self.high, self.A, self.B)
+
+
+def minimise_exactly(log_masses: Doubles, counts: Doubles, most: float) -> float:
+    """The Δ within ±most at which Σ_u exp(log_masses[u] + Δ·counts[u]) is least: Newton within a bracket."""
+
+    def slope_and_bend(step: float) -> tuple[float, float]:
+        exponents = log_masses + step * counts
+        terms = np.exp(exponents - exponents.max())
+        return float(terms @ counts), float(terms @ counts**2)
+
+    slope, bend = slope_and_bend(0.0)
+    end = most if slope < 0 else -most
+    if slope == 0 or slope_and_bend(end)[0] * slope >= 0:
+        return 0.0 if slope == 0 else end
+    falling, near, far, step, reach = slope, 0.0, end, 0.0, abs(end)
+    for _ in range(NEWTON_STEPS):
+        moved = step - slope / bend if bend > 0 else near
+        if not (min(near, far) < moved < max(near, far) and abs(moved - step) < reach):
+            moved = 0.5 * (near + far)
+        reach = 0.5 * abs(moved - step)
+        if abs(moved - step) <= PRECISION * max(abs(moved), 1e-3):
+            return moved
+        step = moved
+        slope, bend = slope_and_bend(step)
+        near, far = (step, far) if slope * falling > 0 else (near, step)
+    return step

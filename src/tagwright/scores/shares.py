@@ -1,0 +1,127 @@
+"""From sentences to classes of features and back: the kernels of greedy learners over scores/occurrences.py.
+
+score_sentences     weights ─► emission rows of chosen sentences
+add_weight          one more weight ─► the emission rows where its attribute stands
+add_shares          residuals of chosen sentences, times how much each counts ─► change
+add_changes         change ─► the sums A and B of the classes (optim/boosting.py) of all features of these sentences
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tagwright._jit import tight_kernel
+from tagwright.arrays import Bools, Doubles, Ints, Longs
+
+
+@tight_kernel
+def score_sentences(
+    chosen: Longs, offsets: Longs, starts: Longs, attributes: Ints, pointers: Longs, positions: Ints, values: Doubles,
+    pattern_pointers: Longs, pattern_labels: Ints, weights: Doubles, emission: Doubles,
+) -> None:  # fmt: skip
+    """emission[p, y] = Σ v·w over the attributes of every token p of the chosen sentences."""
+    for n in range(chosen.shape[0]):
+        i = chosen[n]
+        emission[offsets[i] : offsets[i + 1]] = 0
+        for r in range(starts[i], starts[i + 1]):
+            for k in range(pattern_pointers[attributes[r]], pattern_pointers[attributes[r] + 1]):
+                if weights[k] != 0:
+                    for e in range(pointers[r], pointers[r + 1]):
+                        emission[positions[e], pattern_labels[k]] += values[e] * weights[k]
+
+
+@tight_kernel
+def add_weight(
+    pairs: Ints, sentences: Ints, awake: Bools, pointers: Longs, positions: Ints, values: Doubles, label: int,
+    step: float, emission: Doubles,
+) -> None:  # fmt: skip
+    """emission[p, label] += v·step where an attribute stands (its pairs), in sentences that are awake."""
+    for n in range(pairs.shape[0]):
+        r = pairs[n]
+        if awake[sentences[r]]:
+            for e in range(pointers[r], pointers[r + 1]):
+                emission[positions[e], label] += values[e] * step
+
+
+@tight_kernel
+def add_shares(
+    chosen: Longs, offsets: Longs, factors: Doubles, sign: float, residuals: Doubles, chain_residuals: Doubles,
+    change: Doubles, chain_change: Doubles,
+) -> None:  # fmt: skip
+    """change += sign · factors[i] · residuals, for the tokens and the chain of each chosen sentence i."""
+    for n in range(chosen.shape[0]):
+        i = chosen[n]
+        factor = sign * factors[i]
+        for p in range(offsets[i], offsets[i + 1]):
+            for j in range(change.shape[1]):
+                change[p, j] += factor * residuals[p, j]
+        for c in range(chain_change.shape[1]):
+            chain_change[i, c] += factor * chain_residuals[i, c]
+
+
+@tight_kernel
+def clear_shares(chosen: Longs, offsets: Longs, change: Doubles, chain_change: Doubles) -> None:
+    """change = 0 for the chosen sentences."""
+    for n in range(chosen.shape[0]):
+        i = chosen[n]
+        change[offsets[i] : offsets[i + 1]] = 0
+        chain_change[i] = 0
+
+
+@tight_kernel
+def first_pair(attributes: Ints, begin: int, end: int, attribute: int) -> int:
+    """The first of the pairs `begin` to `end` − 1 whose attribute is not below `attribute`."""
+    while begin < end:
+        middle = (begin + end) // 2
+        if attributes[middle] < attribute:
+            begin = middle + 1
+        else:
+            end = middle
+    return begin
+
+
+@tight_kernel
+def add_changes(
+    chosen: Longs, starts: Longs, attributes: Ints, pointers: Longs, positions: Ints, values: Doubles,
+    pattern_pointers: Longs, pattern_labels: Ints, slot_pointers: Longs, slots: Ints, change: Doubles,
+    weight_change: Doubles, first: int, last: int, A: Doubles, B: Doubles, touched: Bools,
+) -> None:  # fmt: skip
+    """A += weight_change and B += Σ v·change, in the classes of the features of attributes `first` to `last` − 1.
+
+    Each attribute has one owner, and sentences come in order: any number of threads gives the same sums.
+    """
+    for n in range(chosen.shape[0]):
+        i = chosen[n]
+        begin = first_pair(attributes, starts[i], starts[i + 1], first)
+        for r in range(begin, first_pair(attributes, begin, starts[i + 1], last)):
+            a = attributes[r]
+            touched[a] = True
+            base = pattern_pointers[a]
+            for j in range(pattern_pointers[a + 1] - base):
+                label = pattern_labels[base + j]
+                total = 0.0
+                for e in range(pointers[r], pointers[r + 1]):
+                    total += values[e] * change[positions[e], label]
+                c = slots[slot_pointers[r] + j]
+                A[c] += weight_change[i]
+                B[c] += total
+
+
+@tight_kernel
+def add_chain_changes(
+    chosen: Longs, chain_slots: Ints, chain_change: Doubles, weight_change: Doubles, A: Doubles, B: Doubles
+) -> None:
+    """The same for the features of the chain."""
+    for n in range(chosen.shape[0]):
+        i = chosen[n]
+        for c in range(chain_slots.shape[1]):
+            A[chain_slots[i, c]] += weight_change[i]
+            B[chain_slots[i, c]] += chain_change[i, c]
+
+
+def split_weight(losses: Doubles, reference: float) -> tuple[Doubles, Doubles]:
+    """1/p and 1/p − 1 for losses −log p, both divided by e^reference, which no loss may exceed by much."""
+    relative = np.exp(losses - reference)
+    small = losses < 30  # below, the 1 is too small to be seen
+    less = np.where(small, np.expm1(np.where(small, losses, 0.0)) * np.exp(-reference), relative)
+    return relative, less
