@@ -21,7 +21,8 @@ X, y = toy_words(12)
 fresh = toy_words(4, seed=3)[0]
 found = {"jit": JIT}
 for name, learner in LEARNERS.items():
-    short = {"epochs": 2} if name == "perceptron" else {"tolerance": 0.1} if name in ("crf", "memm") else {}
+    quick = {"tolerance": 0.1}
+    short = {"perceptron": {"epochs": 2}, "crf": quick, "memm": quick, "adaboost": {"rounds": 5}}.get(name, {})
     model = learner("word suffix(1) @ -1..0\\nword[-1] & word[0]" if name != "hmm" else None, random_state=0, **short)
     model.fit(X, y)
     found[name] = [model.predict(fresh), model.predict_nbest(fresh, k=3)]

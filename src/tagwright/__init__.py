@@ -17,15 +17,19 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from tagwright import datasets
     from tagwright.attributes.templates import FeatureSet
-    from tagwright.learners import CRF, HMM, MEMM, StructuredPerceptron, load
+    from tagwright.learners import CRF, HMM, MEMM, SequenceAdaBoost, StructuredPerceptron, load
     from tagwright.tagger import Tagger
 
-__all__ = ["CRF", "HMM", "MEMM", "FeatureSet", "StructuredPerceptron", "Tagger", "__version__", "datasets", "load"]
+__all__ = [
+    "CRF", "HMM", "MEMM", "FeatureSet", "SequenceAdaBoost", "StructuredPerceptron", "Tagger", "__version__", "datasets",
+    "load",
+]  # fmt: skip
 
 _PLACES = {
     "CRF": "tagwright.learners",
     "HMM": "tagwright.learners",
     "MEMM": "tagwright.learners",
+    "SequenceAdaBoost": "tagwright.learners",
     "StructuredPerceptron": "tagwright.learners",
     "load": "tagwright.learners",
     "FeatureSet": "tagwright.attributes.templates",

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from cli.commands import Run
 
-from tagwright import CRF, HMM, load
+from tagwright import CRF, HMM, SequenceAdaBoost, load
 from tagwright.cli.learned import START, STOP, list_weights, template_sizes, top_weights, transitions
 from tagwright.scores.linear import LinearScores
 
@@ -181,3 +181,22 @@ def test_calibrated_spans_are_shown(run: Run, tmp_path: Path) -> None:
     found = json.loads(run("inspect", tmp_path / "m.tw", "--json").out)["span_calibration"]
     assert found == {"slope": model.span_calibration_.slope, "intercept": model.span_calibration_.intercept}
     assert "calibrated: slope" in run("inspect", tmp_path / "m.tw").out
+
+
+def test_chosen_features_of_boosting(run: Run, small: Path, tmp_path: Path) -> None:
+    """In the order of their choice, with total weight and rounds; JSON has them all."""
+    path = tmp_path / "sparse.tw"
+    options = ["--features", "s2", "--learner", "adaboost", "--set", "rounds=30", "max_step=1", "--quiet"]
+    assert run("train", small, "--out", path, "--column", "POS", *options).code == 0
+    model = load(path)
+    assert isinstance(model, SequenceAdaBoost)
+    found = json.loads(run("inspect", path, "--json").out)["chosen"]
+    assert [(f["attribute"], f["label"], f["rounds"]) for f in found] == [
+        (f.attribute, f.label, f.rounds) for f in model.chosen_features()
+    ]
+    text = run("inspect", path).out
+    first = model.chosen_features()[0]
+    assert f"first of {len(found)} chosen features" in text
+    line = next(line for line in text.splitlines() if line.startswith(f"{first.attribute} → {first.label} "))
+    assert f"{first.weight:.2f}" in line
+    assert line.split("round", 1)[1].lstrip("s ").startswith("1")

@@ -3,7 +3,7 @@
 Sequence AdaBoost's exact step needs it (LM-POS 3.2 and BOOST 5, equation 14: "dynamic programming with accumulators").
 Beside the label, the recursion keeps the count b so far:
 
-    α_t[b, j] = x_t[j] · Σ_i α_{t−1}[b − counts, i] M[i, j]         counts = 1 where (i, j) at t is an occurrence, else 0
+    α_t[b, j] = x_t[j] · Σ_i α_{t−1}[b − counts, i] M[i, j]        counts = 1 where (i, j) at t is an occurrence, else 0
 
 An occurrence at t is: label targets[t] (−1: none), after label `source` (−1: after any). That covers an attribute with
 a label (targets only where the attribute is), a pair of labels, a first label and a last label.
@@ -112,7 +112,8 @@ def count_distribution(emission: Floats, chain: Chain, targets: Ints, source: in
     count_labellings(
         x, chain.matrix, chain.start, chain.stop, targets, source, Y, np.empty((most + 1, Y)), np.empty(Y), log_counts
     )
-    return log_counts - np.logaddexp.reduce(log_counts)
+    log_counts -= np.logaddexp.reduce(log_counts)
+    return log_counts
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,18 +140,16 @@ def join_logs(a: float, b: float) -> float:
 
 @tight_kernel
 def add_sentences(
-    chosen: Longs, offsets: Longs, emission: Doubles, M: Doubles, start: Doubles, stop: Doubles, Y: int,
+    chosen: Longs, offsets: Longs, emission: Doubles, M: Floats, start: Floats, stop: Floats, Y: int,
     targets: Ints, source: int, losses: Doubles, low: Longs, high: Longs, lowest: int, x: Doubles, alpha: Doubles,
-    work: Doubles, log_counts: Doubles, bits: Ints, powers: Doubles, logs: Doubles,
+    work: Doubles, log_counts: Doubles, bits: Ints, powers: Floats, logs: Doubles,
 ) -> None:  # fmt: skip
     """logs[u − lowest] joined with the masses of every chosen sentence n at u = low[n] to high[n]."""
     for n in range(chosen.shape[0]):
         begin, end = offsets[chosen[n]], offsets[chosen[n] + 1]
         B = high[n] - low[n] + 1
         exponentiate(emission[begin:end], Y, x, bits, powers)
-        count_labellings(
-            x[: end - begin], M, start, stop, targets[begin:end], source, Y, alpha, work, log_counts[:B]
-        )
+        count_labellings(x[: end - begin], M, start, stop, targets[begin:end], source, Y, alpha, work, log_counts[:B])
         log_z = -np.inf
         for b in range(B):
             log_z = join_logs(log_z, log_counts[b])

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tagwright._jit import tight_kernel
-from tagwright.arrays import Bools, Doubles, Ints, Longs
+from tagwright.arrays import Bools, Doubles, Floats, Ints, Longs
 from tagwright.chain.forward_backward import (
     Chain,
     add_outer_products,
@@ -53,7 +53,7 @@ NO_BITS = np.empty(0, np.int32), np.empty(0, np.float32)
 
 @tight_kernel
 def store_residuals(
-    i: int, offsets: Longs, labels: Ints, gamma: Doubles, edges: Doubles, M: Doubles, Y: int, residuals: Doubles,
+    i: int, offsets: Longs, labels: Ints, gamma: Floats, edges: Floats, M: Floats, Y: int, residuals: Doubles,
     chain_residuals: Doubles,
 ) -> None:  # fmt: skip
     """What was found for sentence i, less the gold labels. gamma [T, P]; edges [P, P] without the factor M."""
@@ -87,10 +87,10 @@ def gold_score(
 
 @tight_kernel
 def pass_sentences(
-    chosen: Longs, emission: Doubles, offsets: Longs, labels: Ints, M: Doubles, MT: Doubles, start: Doubles,
-    stop: Doubles, Y: int, shift: float, edge_shift: float, transition: Doubles, first: Doubles, final: Doubles,
+    chosen: Longs, emission: Doubles, offsets: Longs, labels: Ints, M: Floats, MT: Floats, start: Floats,
+    stop: Floats, Y: int, shift: float, edge_shift: float, transition: Doubles, first: Doubles, final: Doubles,
     x: Doubles, alpha: Doubles, gamma: Doubles, c: Doubles, beta: Doubles, edges: Doubles, lengths: Longs,
-    divisors: Doubles, safe: Bools, bits: Ints, powers: Doubles,
+    divisors: Doubles, safe: Bools, bits: Ints, powers: Floats,
     residuals: Doubles, chain_residuals: Doubles, losses: Doubles, done: Bools,
 ) -> None:  # fmt: skip
     """Two at a time. done [chosen]: false where scaled numbers would not do; nothing is stored there."""
@@ -136,7 +136,7 @@ def expect_each(
     ones = np.ones_like(chain.matrix)
     for i in chosen[~done].tolist():
         rows = emission[offsets[i] : offsets[i + 1]]
-        gamma, counts = np.zeros_like(rows), np.zeros_like(chain.matrix)
+        gamma, counts = np.zeros_like(rows), np.zeros(chain.matrix.shape)
         log_z = log_forward_backward(rows, *chain.scores, gamma, counts[:Y, :Y])
         losses[i] = max(log_z - gold_score(i, emission, offsets, labels, *chain.scores), 0.0)
         store_residuals(i, offsets, labels, gamma, counts, ones, Y, residuals, chain_residuals)

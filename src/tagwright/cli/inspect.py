@@ -26,9 +26,10 @@ from tagwright.cli.learned import (
 from tagwright.cli.models import LoadedModel, open_model
 from tagwright.cli.report import count
 from tagwright.errors import ParameterError
-from tagwright.learners import SequenceTagger
+from tagwright.learners import SequenceAdaBoost, SequenceTagger
 
 SHOWN_TRANSITIONS = 10
+SHOWN_CHOSEN, SHOWN_ROUNDS = 20, 5
 NOT_SHOWN = ("features", "n_jobs", "verbose", "callbacks", "warm_start")
 
 
@@ -88,9 +89,18 @@ def describe(loaded: LoadedModel, path: str, labels: Sequence[str], top: int) ->
         "templates": [size._asdict() for size in template_sizes(model)],
         "measure": None if weights is None else weights.measure,
         "weights": {label: pairs for label, pairs in top_weights(model, top).items() if label in shown},
+        "chosen": list_chosen(model, shown),
         "transitions": [t for t in transitions(model) if t.previous in shown or t.current in shown],
         "trigrams": [t for t in trigrams(model) if not shown.isdisjoint(t[:3])],
     }
+
+
+def list_chosen(model: SequenceTagger, labels: set[str]) -> list[dict[str, Any]] | None:
+    """The features that boosting chose, in that order; None for other learners."""
+    if not isinstance(model, SequenceAdaBoost):
+        return None
+    found = [feature._asdict() for feature in model.chosen_features()]
+    return [feature for feature in found if labels & {feature["attribute"], feature["label"]}]
 
 
 def changed_parameters(model: SequenceTagger) -> dict[str, Any]:
@@ -111,6 +121,8 @@ def format_text(found: dict[str, Any], *, templates: bool = True) -> str:
         parts.append(format_templates(found["templates"]))
     if any(found["weights"].values()):
         parts.append(format_weights(found["weights"], found["measure"], width))
+    if found["chosen"]:
+        parts.append(format_chosen(found["chosen"]))
     if found["transitions"]:
         parts.append(format_transitions(found["transitions"], "transitions"))
     if found["trigrams"]:
@@ -161,6 +173,21 @@ def format_weights(weights: dict[str, list[tuple[str, float]]], measure: str, wi
     for label, pairs in weights.items():
         shown = "   ".join([f"{weight:.2f}\0{name}" for name, weight in pairs]) or "none above 0"
         lines.append(_hang(f"{label:<{room}}", shown, width).replace("\0", " "))
+    return "\n".join(lines)
+
+
+def format_chosen(features: list[dict[str, Any]]) -> str:
+    """The first features that boosting chose, with total weight and rounds."""
+    rows = [(f"{f['attribute']} → {f['label']}", f) for f in features[:SHOWN_CHOSEN]]
+    room = max(len(name) for name, _ in rows)
+    lines = [f"first of {len(features):,} chosen features"]
+    for name, feature in rows:
+        rounds = feature["rounds"]
+        more = f" and {len(rounds) - SHOWN_ROUNDS} more" if len(rounds) > SHOWN_ROUNDS else ""
+        shown = ", ".join(map(str, rounds[:SHOWN_ROUNDS]))
+        lines.append(
+            f"{name:<{room}} {feature['weight']:8.2f}  {'round' if len(rounds) == 1 else 'rounds'} {shown}{more}"
+        )
     return "\n".join(lines)
 
 

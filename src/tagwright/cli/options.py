@@ -11,7 +11,7 @@ from collections.abc import Callable
 from tagwright import __version__
 
 FORMATS = ("auto", "columns", "conllu", "slashed", "plain", "crfsuite")
-LEARNERS = ("crf", "hmm", "memm", "perceptron")  # for the help text; the learners themselves are in tagwright.learners
+LEARNERS = ("crf", "hmm", "memm", "perceptron", "adaboost")  # for the help text; they are in tagwright.learners
 PRESETS = ("pos", "ner", "chunk", "s1", "s2", "s3", "ratnaparkhi")  # likewise
 MOST_NBEST = 100
 

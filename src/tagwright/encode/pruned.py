@@ -25,9 +25,7 @@ def prune(encoder: Encoder, keep: Bools) -> tuple[Encoder, Longs]:
     codes_of: list[list[Ints]] = []  # old code ─► new code, by column and term
     for old, new, wanted in zip(encoder.columns, smaller.columns, needed, strict=True):
         codes_of.append([np.where(w, np.cumsum(w) - 1, -1).astype(np.int32) for w in wanted])
-        kept = [
-            [v.values[n] for n in np.flatnonzero(w)] for v, w in zip(old.vocabularies, wanted, strict=True)
-        ]
+        kept = [[v.values[n] for n in np.flatnonzero(w)] for v, w in zip(old.vocabularies, wanted, strict=True)]
         known = old.codes[: old.n_known]
         codes = [_translate(table, known[:, k]) for k, table in enumerate(codes_of[-1])]
         new.restore(old.values, np.array(codes, np.int32).reshape(len(codes), -1).T.copy(), kept)

@@ -19,11 +19,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from tagwright.arrays import Bools, Doubles, Longs, Workers, cut_evenly, padded
+from tagwright.arrays import Bools, Doubles, Ints, Longs, Workers, cut_evenly, padded
 from tagwright.chain.accumulators import Masses, add_masses
 from tagwright.chain.each_sentence import Work, expect_each
 from tagwright.chain.forward_backward import Chain
-from tagwright.encode.dataset import Dataset
+from tagwright.encode.dataset import Dataset, spread
 from tagwright.encode.encoder import Encoder
 from tagwright.optim.boosting import Bound, minimise_exactly
 from tagwright.scores.linear import Pattern
@@ -34,6 +34,7 @@ from tagwright.scores.shares import (
     add_shares,
     add_weight,
     clear_shares,
+    fold_rows,
     score_sentences,
     split_weight,
 )
@@ -66,6 +67,7 @@ class Booster:
         self.losses, self.limits, self.q, self.d = np.zeros((4, N))
         self.awake: Bools = np.ones(N, np.bool_)
         self.touched: Bools = np.zeros(len(self.owners) - 1, np.bool_)
+        self.sums = np.zeros(len(self.classes.slots))  # of rows
         self.reference = 0.0
         self.cuts = cut_evenly(np.diff(self.pairs.first) + 1, PIECES)
         self._spaces: list[Work] = []
@@ -90,6 +92,7 @@ class Booster:
 
     def choose(self) -> int:
         """The feature whose bound is least."""
+        self._fold()
         if self.loose:  # its one class holds all sentences
             self.bound.A[:] = self.d.sum()
             self.touched[:] = True
@@ -98,19 +101,30 @@ class Booster:
         self.touched[:] = False
         return self.bound.choose()
 
+    def _fold(self) -> None:
+        """Bring the classes of touched attributes up to date."""
+        classes, bound = self.classes, self.bound
+        fold_rows(
+            np.flatnonzero(self.touched[:-1]), classes.first_row, classes.row_pointers, classes.slots, self.sums,
+            self.pattern.pointers, classes.pointers, bound.A, bound.B,
+        )  # fmt: skip
+
     def choose_more(self, best: int, n: int) -> list[int]:
         """`best` and up to n − 1 further features, by falling gain, no two of which share a sentence."""
         K = self.pattern.n_weights
         if n == 1 or best >= K:
             return [best]
         gains = self.bound.gains[:K]
-        likely = np.argsort(-gains, kind="stable")[: CANDIDATES * n].tolist()
+        at_most = min(CANDIDATES * n, K)
+        likely = np.sort(np.argpartition(-gains, at_most - 1)[:at_most]).tolist()
         real = {k: self.bound.gain(k, self.bound.step(k)) for k in likely}
         taken = np.zeros(self.data.n_sentences, np.bool_)
         chosen: list[int] = []
         for k in [best, *sorted(likely, key=lambda k: -real[k])]:
-            sentences = self.sentences_of(k)
-            if len(chosen) < n and not taken[sentences].any() and self.bound.gain(k, self.bound.step(k)) > 0:
+            sentences = self.places_of(k)[0]
+            if len(chosen) == n:
+                break
+            if not taken[sentences].any() and (k == best or real[k] > 0):
                 chosen.append(k)
                 taken[sentences] = True
         return chosen
@@ -121,35 +135,38 @@ class Booster:
         own = self.pairs.of_attribute[self.pairs.first[a] : self.pairs.first[a + 1]]
         return own.astype(np.int64), k - int(self.pattern.pointers[a])
 
-    def sentences_of(self, k: int) -> Longs:
-        """Where a feature of the pattern can occur."""
-        return self.pairs.sentences[self.pairs_of(k)[0]].astype(np.int64)
+    def places_of(self, k: int) -> tuple[Longs, Longs]:
+        """The sentences where a feature can occur, and their classes."""
+        classes, K = self.classes, self.pattern.n_weights
+        if k >= K:
+            return np.arange(self.data.n_sentences), classes.chain_slots[:, k - K].astype(np.int64)
+        pairs, j = self.pairs_of(k)
+        slots = classes.slots[classes.row_begins[pairs] + 1 + j]
+        return self.pairs.sentences[pairs].astype(np.int64), slots.astype(np.int64)
 
     def exact_step(self, k: int) -> float:
         """The step that minimises Z itself, by the counts of feature k in all labellings (tight classes only)."""
-        Y, K = self.n_labels, self.pattern.n_weights
-        targets = np.full(self.data.n_tokens, -1, np.int32)
-        source = -1
-        if k < K:
-            pairs, j = self.pairs_of(k)
-            chosen, slots = self.pairs.sentences[pairs], self.classes.slots[self.classes.slot_pointers[pairs] + j]
-            for r in pairs.tolist():
-                targets[self.pairs.positions[self.pairs.pointers[r] : self.pairs.pointers[r + 1]]] = self.pattern.labels[k]
-        else:
-            chosen, slots = np.arange(self.data.n_sentences), self.classes.chain_slots[:, k - K]
-            source = self._mark_chain(k - K, targets)
+        targets: Ints = np.full(self.data.n_tokens, -1, np.int32)
+        source = self._mark_chain(k, targets) if k >= self.pattern.n_weights else self._mark_attribute(k, targets)
+        chosen, slots = self.places_of(k)
         there = self.awake[chosen]
-        low, high = self.classes.low[slots[there]], self.classes.high[slots[there]]
-        masses = Masses.build(low, high)
+        masses = Masses.build(self.classes.low[slots[there]], self.classes.high[slots[there]])
         add_masses(
-            chosen[there].astype(np.int64), self.data.offsets, self.emission, self._chain(), targets, source,
+            chosen[there], self.data.offsets, self.emission, self._chain(), targets, source,
             self.losses - self.reference, masses,
         )  # fmt: skip
         return minimise_exactly(masses.logs, masses.counts, self.bound.most)
 
-    def _mark_chain(self, c: int, targets: np.ndarray) -> int:
-        """Where the c-th feature of the chain can occur; the label that must stand before (−1: any)."""
-        Y, offsets = self.n_labels, self.data.offsets
+    def _mark_attribute(self, k: int, targets: Ints) -> int:
+        """Where a feature of the pattern can occur, after any label."""
+        pairs, _ = self.pairs_of(k)
+        begins = self.pairs.pointers[pairs]
+        targets[self.pairs.positions[spread(begins, self.pairs.pointers[pairs + 1] - begins)]] = self.pattern.labels[k]
+        return -1
+
+    def _mark_chain(self, k: int, targets: Ints) -> int:
+        """Where a feature of the chain can occur; the label that must stand before (−1: any)."""
+        Y, offsets, c = self.n_labels, self.data.offsets, k - self.pattern.n_weights
         if c < Y * Y:
             targets[:] = c % Y
             targets[offsets[:-1]] = -1
@@ -162,31 +179,26 @@ class Booster:
 
     def add(self, features: Sequence[int], steps: Sequence[float]) -> None:
         """w += the steps; everything that follows from it."""
-        N, K = self.data.n_sentences, self.pattern.n_weights
-        affected = np.zeros(N, np.bool_)
+        affected = np.zeros(self.data.n_sentences, np.bool_)
         log_risk = self.log_risk
         for k, step in zip(features, steps, strict=True):
             self.weights[k] += step
-            if k < K:
-                pairs, j = self.pairs_of(k)
-                sentences = self.pairs.sentences[pairs]
-                slots = self.classes.slots[self.classes.slot_pointers[pairs] + j]
-                self._add_to_emission(pairs, int(self.pattern.labels[k]), step)
-            else:
-                sentences, slots = np.arange(N), self.classes.chain_slots[:, k - K]
+            if k < self.pattern.n_weights:
+                self._add_to_emission(k, step)
+            sentences, slots = self.places_of(k)
             affected[sentences] = True
-            rise = np.maximum(step * self.classes.low[slots], step * self.classes.high[slots])
-            self.limits[sentences] += rise
+            self.limits[sentences] += np.maximum(step * self.classes.low[slots], step * self.classes.high[slots])
         woken = ~self.awake & (self.limits > log_risk - WAKE)
         if woken.any():
             self._score(np.flatnonzero(woken))
         self._pass(np.flatnonzero((affected & self.awake) | woken))
         self._refresh_if_needed()
 
-    def _add_to_emission(self, pairs: Longs, label: int, step: float) -> None:
-        p = self.pairs
+    def _add_to_emission(self, k: int, step: float) -> None:
+        p, label = self.pairs, int(self.pattern.labels[k])
+        pairs, _ = self.pairs_of(k)
         add_weight(
-            pairs.astype(np.int32), p.sentences, self.awake, p.pointers, p.positions, p.values, label, step,
+            pairs, p.sentences, self.awake, p.pointers, p.positions, p.values, label, step,
             self.emission,
         )  # fmt: skip
 
@@ -242,18 +254,18 @@ class Booster:
 
     def _add_changes(self, chosen: Longs, weight_change: Doubles) -> None:
         """The changed shares of some sentences, into the sums of their features' classes."""
-        p, classes, bound = self.pairs, self.classes, self.bound
+        p, classes = self.pairs, self.classes
 
         def run(first: int, last: int) -> None:
             add_changes(
-                chosen, p.starts, p.attributes, p.pointers, p.positions, p.values, self.pattern.pointers,
-                self.pattern.labels, classes.slot_pointers, classes.slots, self.change, weight_change, first, last,
-                bound.A, bound.B, self.touched,
+                chosen, p.starts, p.attributes, p.pointers, p.positions, p.values, self.pattern.labels,
+                classes.row_begins, classes.bases, classes.sizes, self.change, weight_change, first, last,
+                self.n_labels, self.sums, self.touched,
             )  # fmt: skip
 
         many = int(self.data.lengths[chosen].sum()) > PIECE_TOKENS
         self.workers.run(run, self.cuts if many else [(0, len(p.first) - 1)])
-        add_chain_changes(chosen, classes.chain_slots, self.chain_change, weight_change, bound.A, bound.B)
+        add_chain_changes(chosen, classes.chain_slots, self.chain_change, weight_change, self.bound.A, self.bound.B)
 
     # ---- refreshing ----
 
@@ -279,6 +291,7 @@ class Booster:
         self.q[:] = self.d[:] = 0
         self.q[chosen], self.d[chosen] = split_weight(self.losses[chosen], self.reference)
         self.bound.A[:] = self.bound.B[:] = 0
+        self.sums[:] = 0
         clear_shares(chosen, self.data.offsets, self.change, self.chain_change)
         self._add_shares(chosen, 1.0)
         self.touched[:] = True

@@ -115,4 +115,3 @@ def match(old: Iterable[str], new: Sequence[str]) -> Longs:
     """For every old name its place among the new ones, −1 where there is none."""
     places = {name: place for place, name in enumerate(new)}
     return np.array([places.get(name, -1) for name in old], np.int64)
-

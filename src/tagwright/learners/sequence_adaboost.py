@@ -148,9 +148,7 @@ class SequenceAdaBoost(SequenceTagger):
         weights = {numbering.find(number): old[number] for number in self.chosen_.rounds}
         return np.array([weights.get(number, 0.0) for number in numbers.tolist()]), self.chosen_.renumber(numbering)
 
-    def _boost(
-        self, booster: Booster, chosen: Chosen, numbers: Longs, dev: DevSet | None
-    ) -> tuple[Doubles, Chosen]:
+    def _boost(self, booster: Booster, chosen: Chosen, numbers: Longs, dev: DevSet | None) -> tuple[Doubles, Chosen]:
         """All rounds; the weights to keep and the choices that made them."""
         scores = LinearScores(self.encoder_, booster.pattern, len(self.labels_), np.float64)
         watch = Watch(
@@ -188,7 +186,8 @@ class SequenceAdaBoost(SequenceTagger):
         """The dev set is looked at every so many rounds, callbacks are told of all."""
         if watch.dev is not None and report.iteration % self.score_every == 0:
             return watch(report, lambda: booster.weights)
-        return any([callback(report) for callback in watch.callbacks])
+        stop = [callback(report) for callback in watch.callbacks]
+        return any(stop)
 
     def _round(self, booster: Booster) -> list[int] | str:
         """One round: the features that it added, or why there is none to add."""
@@ -213,7 +212,9 @@ class SequenceAdaBoost(SequenceTagger):
         self.end_ = reason
         self.converged_ = reason != "interrupted"
         if reason == "no weak learner improves":
-            message = f"no weak learner lowers the risk after {rounds} rounds: features and labels have no more in common"
+            message = (
+                f"no weak learner lowers the risk after {rounds} rounds: features and labels have no more in common"
+            )
             warnings.warn(message, ConvergenceWarning, stacklevel=4)
         warn_of_end(reason, rounds)
 
@@ -236,6 +237,25 @@ class SequenceAdaBoost(SequenceTagger):
         scores.set_weights(weights[:K][used][order], Workers(1))
         self.chosen_ = chosen.renumber(Numbering(place_of, np.arange(Y), self.encoder_.n_attributes, Y))
         self.decoder_ = Decoder(scores, *self._constrain(*split_chain(weights[K:], Y)))
+
+    def choose_rounds(self, X: Sentences, y: Labels, *, folds: int = 5) -> int:
+        """Set `rounds` by cross-validation: the number with the best mean dev score over `folds` trainings.
+
+        Fold f is made of every folds-th sentence. Dev sets are looked at every `score_every` rounds; no patience.
+        """
+        if not 2 <= folds <= len(X):
+            raise ParameterError(f"folds must be from 2 to the number of sentences ({len(X)}), found {folds!r}")
+        curves = []
+        for fold in range(folds):
+            inside, outside = ([i for i in range(len(X)) if (i % folds == fold) == held] for held in (False, True))
+            model = type(self)(**{**self.get_params(), "patience": self.rounds, "warm_start": False})
+            model.fit([X[i] for i in inside], [y[i] for i in inside], [X[i] for i in outside], [y[i] for i in outside])
+            n = max(1, -(-self.rounds // self.score_every))
+            last = model.dev_curve_[-1] if model.dev_curve_ else 0.0  # a training that ended early stays as it is
+            curves.append((model.dev_curve_ + [last] * n)[:n])
+        best = int(np.argmax(np.mean(curves, axis=0))) + 1
+        self.rounds = min(best * self.score_every, self.rounds)
+        return self.rounds
 
     # ---- what was chosen ----
 

@@ -101,7 +101,7 @@ def newton_step(first: int, last: int, low: Doubles, high: Doubles, A: Doubles, 
 @tight_kernel
 def is_unit(first: int, last: int, low: Doubles, high: Doubles) -> bool:
     """Whether all |L|, |U| are 0 or 1."""
-    for c in range(first, last):
+    for c in range(first, last):  # noqa: SIM110  # Numba knows no all()
         if not ((low[c] == 0 or low[c] == -1) and (high[c] == 0 or high[c] == 1)):
             return False
     return True

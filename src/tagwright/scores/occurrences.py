@@ -13,12 +13,14 @@ those of the pattern; their highest possible count is T − 1 for a label after 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import count
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tagwright._jit import tight_kernel
 from tagwright.arrays import Doubles, Ints, Longs
-from tagwright.encode.dataset import Dataset
+from tagwright.encode.dataset import Dataset, spread
 from tagwright.encode.encoder import Encoder
 from tagwright.scores.expanded import expand
 from tagwright.scores.linear import Pattern
@@ -71,15 +73,23 @@ class Pairs:
 class Classes:
     """Feature k has the classes pointers[k] to pointers[k + 1] − 1, each with its (low, high).
 
-    slots[slot_pointers[r] + j]: the class of pair r for the j-th label of its attribute.
+    Pairs of an attribute that fall into the same class for every label share a row: sums are kept by row while
+    sentences are walked, one run of memory a pair, and folded into classes when a feature is looked at.
+    Attribute a has the rows first_row[a] to first_row[a + 1] − 1. Row r begins at row_pointers[r]: one entry for all
+    labels (A), then one for each label of its attribute (B); slots are the classes of the latter, −1 at the former.
+    What add_changes needs of a pair lies by pair, read in order: where its row begins, its first feature, how many.
     chain_slots[i, c]: the class of sentence i for the c-th feature of the chain.
     """
 
     pointers: Longs  # [K + C + 1]
     low: Doubles
     high: Doubles
-    slot_pointers: Longs  # [R + 1]
-    slots: Ints
+    row_begins: Ints  # [pairs]
+    bases: Ints  # [pairs]
+    sizes: Ints  # [pairs]
+    first_row: Longs  # [A + 1]
+    row_pointers: Longs  # [rows + 1]
+    slots: Ints  # [row_pointers[-1]]
     chain_slots: Ints  # [N, C]
 
     @property
@@ -126,11 +136,53 @@ def widen(feature: Longs, low: Doubles, high: Doubles, n_features: int) -> tuple
     return np.arange(n_features + 1, dtype=np.int64), lowest, highest, feature.astype(np.int32)
 
 
+def find_rows(pairs: Pairs, sizes: Longs, slot_pointers: Longs, slots: Ints) -> tuple[Ints, Longs, Longs, Longs]:
+    """row_of [R], first_row [A + 1], row_pointers, and a pair of each row. `sizes` [A]: labels of each attribute."""
+    for seed in count(1):  # until no two different rows have one key
+        keys = hash_slots(slot_pointers, slots, seed)
+        _, example, row_of = np.unique(keys, return_index=True, return_inverse=True)
+        if all_alike(slot_pointers, slots, example, row_of):
+            break
+    order = np.argsort(pairs.attributes[example], kind="stable")
+    place = np.empty(len(order), np.int32)
+    place[order] = np.arange(len(order), dtype=np.int32)
+    example = example[order]
+    owner = pairs.attributes[example]
+    first_row = np.concatenate([[0], np.cumsum(np.bincount(owner, minlength=len(sizes)))]).astype(np.int64)
+    row_pointers = np.concatenate([[0], np.cumsum(sizes[owner] + 1)]).astype(np.int64)
+    return place[row_of], first_row, row_pointers, example
+
+
+def hash_slots(slot_pointers: Longs, slots: Ints, seed: int) -> NDArray[np.uint64]:
+    """A number for the slots of every pair: the sum of a scrambled number for each (splitmix64), modulo 2^64."""
+    z = slots.astype(np.uint64) * np.uint64(2 * seed + 1)
+    z ^= z >> np.uint64(30)
+    z *= np.uint64(0xBF58476D1CE4E5B9)
+    z ^= z >> np.uint64(27)
+    z *= np.uint64(0x94D049BB133111EB)
+    z ^= z >> np.uint64(31)
+    return np.add.reduceat(z, slot_pointers[:-1]) if len(z) else z
+
+
+@tight_kernel
+def all_alike(slot_pointers: Longs, slots: Ints, example: Longs, row_of: Longs) -> bool:
+    """Whether every pair has the slots of its row's example."""
+    for r in range(row_of.shape[0]):
+        other = example[row_of[r]]
+        if slot_pointers[r + 1] - slot_pointers[r] != slot_pointers[other + 1] - slot_pointers[other]:
+            return False
+        for j in range(slot_pointers[r + 1] - slot_pointers[r]):
+            if slots[slot_pointers[r] + j] != slots[slot_pointers[other] + j]:
+                return False
+    return True
+
+
 def find_classes(
     pairs: Pairs, pattern: Pattern, data: Dataset, gold: Doubles, n_labels: int, *, loose: bool
 ) -> Classes:
     """The classes of all features. `gold` [N, C]: how often each feature of the chain has its gold value."""
-    sizes = np.diff(pattern.pointers)[pairs.attributes]
+    n_own = np.diff(pattern.pointers)
+    sizes = n_own[pairs.attributes]
     slot_pointers = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
     n = int(slot_pointers[-1])
     low, high = np.empty(n), np.empty(n)
@@ -144,12 +196,19 @@ def find_classes(
     make = widen if loose else group
     own = make(feature, low, high, K)
     chain = make(np.tile(np.arange(C), N), -gold.ravel(), (most - gold).ravel(), C)
+    row_of, first_row, row_pointers, example = find_rows(pairs, n_own, slot_pointers, own[3])
+    slots = np.full(int(row_pointers[-1]), -1, np.int32)
+    slots[spread(row_pointers[:-1] + 1, sizes[example])] = own[3][spread(slot_pointers[example], sizes[example])]
     return Classes(
         pointers=np.concatenate([own[0], own[0][-1] + chain[0][1:]]),
         low=np.concatenate([own[1], chain[1]]),
         high=np.concatenate([own[2], chain[2]]),
-        slot_pointers=slot_pointers,
-        slots=own[3],
+        row_begins=row_pointers[row_of].astype(np.int32),
+        bases=pattern.pointers[pairs.attributes].astype(np.int32),
+        sizes=sizes.astype(np.int32),
+        first_row=first_row,
+        row_pointers=row_pointers,
+        slots=slots,
         chain_slots=(chain[3] + np.int32(own[0][-1])).reshape(N, C),
     )
 

@@ -3,7 +3,8 @@
 score_sentences     weights ─► emission rows of chosen sentences
 add_weight          one more weight ─► the emission rows where its attribute stands
 add_shares          residuals of chosen sentences, times how much each counts ─► change
-add_changes         change ─► the sums A and B of the classes (optim/boosting.py) of all features of these sentences
+add_changes         change ─► the sums A and B (optim/boosting.py) of the rows of all features of these sentences
+fold_rows           rows ─► classes
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ def score_sentences(
 
 @tight_kernel
 def add_weight(
-    pairs: Ints, sentences: Ints, awake: Bools, pointers: Longs, positions: Ints, values: Doubles, label: int,
+    pairs: Longs, sentences: Ints, awake: Bools, pointers: Longs, positions: Ints, values: Doubles, label: int,
     step: float, emission: Doubles,
 ) -> None:  # fmt: skip
     """emission[p, label] += v·step where an attribute stands (its pairs), in sentences that are awake."""
@@ -83,10 +84,10 @@ def first_pair(attributes: Ints, begin: int, end: int, attribute: int) -> int:
 @tight_kernel
 def add_changes(
     chosen: Longs, starts: Longs, attributes: Ints, pointers: Longs, positions: Ints, values: Doubles,
-    pattern_pointers: Longs, pattern_labels: Ints, slot_pointers: Longs, slots: Ints, change: Doubles,
-    weight_change: Doubles, first: int, last: int, A: Doubles, B: Doubles, touched: Bools,
+    pattern_labels: Ints, row_begins: Ints, bases: Ints, sizes: Ints, change: Doubles, weight_change: Doubles,
+    first: int, last: int, Y: int, sums: Doubles, touched: Bools,
 ) -> None:  # fmt: skip
-    """A += weight_change and B += Σ v·change, in the classes of the features of attributes `first` to `last` − 1.
+    """A += weight_change and B += Σ v·change, in the rows of the features of attributes `first` to `last` − 1.
 
     Each attribute has one owner, and sentences come in order: any number of threads gives the same sums.
     """
@@ -94,17 +95,34 @@ def add_changes(
         i = chosen[n]
         begin = first_pair(attributes, starts[i], starts[i + 1], first)
         for r in range(begin, first_pair(attributes, begin, starts[i + 1], last)):
-            a = attributes[r]
-            touched[a] = True
-            base = pattern_pointers[a]
-            for j in range(pattern_pointers[a + 1] - base):
-                label = pattern_labels[base + j]
-                total = 0.0
-                for e in range(pointers[r], pointers[r + 1]):
-                    total += values[e] * change[positions[e], label]
-                c = slots[slot_pointers[r] + j]
-                A[c] += weight_change[i]
-                B[c] += total
+            touched[attributes[r]] = True
+            row = row_begins[r] + 1
+            sums[row - 1] += weight_change[i]
+            for e in range(pointers[r], pointers[r + 1]):
+                p = positions[e]
+                if sizes[r] == Y:  # all labels, in order
+                    for j in range(Y):
+                        sums[row + j] += values[e] * change[p, j]
+                else:
+                    for j in range(sizes[r]):
+                        sums[row + j] += values[e] * change[p, pattern_labels[bases[r] + j]]
+
+
+@tight_kernel
+def fold_rows(
+    touched: Longs, first_row: Longs, row_pointers: Longs, slots: Ints, sums: Doubles, pattern_pointers: Longs,
+    class_pointers: Longs, A: Doubles, B: Doubles,
+) -> None:  # fmt: skip
+    """A and B of the classes of the touched attributes' features: the sums of their rows."""
+    for n in range(touched.shape[0]):
+        a = touched[n]
+        for c in range(class_pointers[pattern_pointers[a]], class_pointers[pattern_pointers[a + 1]]):
+            A[c] = 0
+            B[c] = 0
+        for r in range(first_row[a], first_row[a + 1]):
+            for e in range(row_pointers[r] + 1, row_pointers[r + 1]):
+                A[slots[e]] += sums[row_pointers[r]]
+                B[slots[e]] += sums[e]
 
 
 @tight_kernel

@@ -1,0 +1,208 @@
+"""Sequence AdaBoost: how often features are chosen again, test scores and sparsity, rounds a second, tagging speed.
+
+    python -m benchmarks.boosting [selections] [accuracy] [speed] [--features s2,s3] [--rounds N] [--data DIR] [--json F]
+
+selections   the most selected features of the first 100 rounds under the loose, tight and exact bound (WSJ sample)
+accuracy     Spanish entities, words alone: F1 with rounds chosen on the dev set, test set scored once; the share of
+             features used; size and tagging speed; the CRF with the same features beside it
+speed        Spanish entities: rounds a second after a warm-up, what they cost, and a round that passes all the data
+"""
+
+from __future__ import annotations
+
+import json
+import tempfile
+import time
+from argparse import ArgumentParser, Namespace
+from collections.abc import Callable
+from dataclasses import replace
+from itertools import chain
+from pathlib import Path
+from statistics import mean, median
+from typing import Any
+
+import numpy as np
+
+from benchmarks.corpora import Text, add_data_option, read_task
+from tagwright.arrays import Doubles, Longs, Workers
+from tagwright.attributes.templates import resolve
+from tagwright.encode.encoder import Encoder
+from tagwright.encode.flat_text import FlatText
+from tagwright.learners import CRF, SequenceAdaBoost, SequenceTagger
+from tagwright.learners._booster import Booster
+from tagwright.learners._labels import number_labels
+from tagwright.metrics import evaluate
+from tagwright.scores.pattern import find_pattern
+
+PAPER = {"s2": 66.11, "s3": 71.07}  # boosting, LOSS tables 2 and 3
+MEASURED = 500  # rounds of the speed part, after its warm-up
+
+
+def words_of(text: Text) -> Text:
+    """Words without further columns, as the papers have them."""
+    return [[item if isinstance(item, str) else item[0] for item in sentence] for sentence in text[0]], text[1]
+
+
+def measure_selections(options: Namespace) -> list[dict[str, Any]]:
+    """How often the first 100 rounds choose the same feature. Steps are cut late, so that a cut is no reason."""
+    X, y = read_task("wsj", options.data).train
+    print(f"{'bound':8}{'most selected, times of 100 rounds':>36}{'features':>10}{'log R^exp':>12}{'seconds':>9}")
+    rows = []
+    for bound in ("loose", "tight", "exact"):
+        began = time.perf_counter()
+        model = SequenceAdaBoost("s2", bound=bound, rounds=100, max_step=20.0, tolerance=0.0).fit(X, y)
+        times = sorted([len(feature.rounds) for feature in model.chosen_features()], reverse=True)
+        row = {"bound": bound, "times": times[:5], "features": len(times), "objective": model.objective_}
+        rows.append(row)
+        seconds = time.perf_counter() - began
+        print(f"{bound:8}{times[:5]!s:>36}{len(times):10}{model.objective_:12.2f}{seconds:9.1f}", flush=True)
+    return rows
+
+
+def describe(model: SequenceTagger, test: Text) -> dict[str, float]:
+    """Test F1, weights, bytes of the file and tokens a second (best of three)."""
+    X, y = test
+    best = float("inf")
+    for _ in range(3):
+        began = time.perf_counter()
+        predicted = model.predict(X)
+        best = min(best, time.perf_counter() - began)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "model.tw"
+        model.save(path)
+        size = path.stat().st_size
+    f1 = evaluate(y, predicted).f1 or 0.0
+    return {"f1": f1, "weights": model.n_parameters_, "bytes": size, "tokens_per_second": sum(map(len, X)) / best}
+
+
+def measure_accuracy(options: Namespace) -> list[dict[str, Any]]:
+    """Both learners with the same features, boosting's rounds by the dev set."""
+    task = read_task("ner", options.data)
+    train, dev, test = map(words_of, (task.train, task.dev, task.test))
+    print(f"{'':14}{'F1':>7}{'paper':>7}{'weights':>9}{'share':>8}{'bytes':>11}{'tokens/s':>11}{'rounds':>8}{'train s':>9}")
+    rows = []
+    for features in options.features.split(","):
+        boosting = SequenceAdaBoost(
+            features, rounds=options.rounds, bound=options.bound, max_step=options.max_step, n_jobs=2,
+            features_per_round=options.features_per_round, score_every=250,
+        )  # fmt: skip
+        for model in (boosting, CRF(features, n_jobs=2)):
+            began = time.perf_counter()
+            model.fit(*train, *(dev if model is boosting else ()))
+            seconds = time.perf_counter() - began
+            found = describe(model, test)
+            if model is boosting:
+                rounds, n_features = max(f.rounds[-1] for f in model.chosen_features()), model.n_features_
+            else:
+                rounds, n_features = model.n_iter_, int(found["weights"])
+            share = found["weights"] / n_features
+            row = {"learner": model.learner, "features": features, "rounds": rounds, "share": share, **found}
+            rows.append(row | {"seconds": seconds})
+            print(
+                f"{features:4}{model.learner:10}{found['f1']:7.2f}{PAPER.get(features, 0):7.2f}{found['weights']:9.0f}"
+                f"{share:8.1%}{found['bytes']:11.0f}{found['tokens_per_second']:11.0f}{rounds:8}{seconds:9.1f}",
+                flush=True,
+            )
+    return rows
+
+
+class TimedBooster(Booster):
+    """Knows what its parts cost."""
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        self.spent = {"forward-backward": 0.0, "sums": 0.0}
+        super().__init__(*arguments, **options)
+
+    def _time(self, name: str, work: Callable[[], None]) -> None:
+        began = time.perf_counter()
+        work()
+        self.spent[name] += time.perf_counter() - began
+
+    def _expect(self, chosen: Longs) -> None:
+        self._time("forward-backward", lambda: super(TimedBooster, self)._expect(chosen))
+
+    def _add_changes(self, chosen: Longs, weight_change: Doubles) -> None:
+        self._time("sums", lambda: super(TimedBooster, self)._add_changes(chosen, weight_change))
+
+    def pass_everything(self) -> None:
+        """What a round costs without the lists: all sentences passed, all sums made."""
+        everyone = np.arange(self.data.n_sentences)
+        self._expect(everyone)
+        self.awake[:] = True
+        self._refresh()
+        self.choose()
+
+
+def make_booster(text: Text, features: str, max_step: float) -> TimedBooster:
+    X, y = text
+    flat = FlatText.build(X)
+    names = sorted(set(chain.from_iterable(y)))
+    encoder = Encoder(resolve(features, flat.width), min_conjunction=2)
+    data = replace(encoder.learn(flat), labels=number_labels(list(chain.from_iterable(y)), names))
+    pattern = find_pattern(encoder, data, len(names), all_states=False, min_count=1)
+    return TimedBooster(
+        encoder, data, pattern, len(names), Workers(1), loose=False, most_step=max_step, boundaries=True
+    )
+
+
+def measure_speed(options: Namespace) -> dict[str, Any]:
+    """Rounds of the tight bound, one thread."""
+    booster = make_booster(words_of(read_task("ner", options.data).train), "s2", options.max_step)
+    chain_rounds = 0
+    choosing: list[float] = []
+    adding: list[float] = []
+    for number in range(options.warm_up + MEASURED):
+        if number == options.warm_up:
+            booster.spent = dict.fromkeys(booster.spent, 0.0)
+            chain_rounds = 0
+            choosing, adding = [], []
+        began = time.perf_counter()
+        k = booster.choose()
+        chosen = time.perf_counter()
+        booster.add([k], [booster.bound.step(k)])
+        choosing.append(chosen - began)
+        adding.append(time.perf_counter() - chosen)
+        chain_rounds += k >= booster.pattern.n_weights
+    own = [a + b for a, b in zip(choosing, adding, strict=True)]
+    spent = {name: seconds / len(own) for name, seconds in booster.spent.items()}
+    spent["choice"] = mean(choosing)
+    spent["rest"] = mean(own) - sum(spent.values())
+    whole = []
+    for _ in range(5):
+        began = time.perf_counter()
+        booster.pass_everything()
+        whole.append(time.perf_counter() - began)
+    found = {
+        "median": median(own), "mean": mean(own), "rounds_per_second": 1 / median(own), "chain_rounds": chain_rounds,
+        "ratio": median(whole) / median(own), "ratio_of_mean": median(whole) / mean(own), **spent,
+    }  # fmt: skip
+    print(f"s2, rounds {options.warm_up} to {options.warm_up + MEASURED}, {chain_rounds} of them label-label")
+    print(f"median round {1e3 * found['median']:.2f} ms ({found['rounds_per_second']:.0f} a second)", end=", ")
+    print(f"mean {1e3 * found['mean']:.2f} ms: " + ", ".join(f"{k} {1e3 * v:.2f}" for k, v in spent.items()))
+    print(f"a round that passes all the data {1e3 * median(whole):.1f} ms: {found['ratio']:.0f} x the median", end=", ")
+    print(f"{found['ratio_of_mean']:.0f} x the mean")
+    return found
+
+
+PARTS = {"selections": measure_selections, "accuracy": measure_accuracy, "speed": measure_speed}
+
+
+def main() -> None:
+    parser = ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("parts", nargs="*", default=list(PARTS), help=f"of {', '.join(PARTS)}")
+    parser.add_argument("--features", default="s2,s3")
+    parser.add_argument("--bound", default="tight")
+    parser.add_argument("--rounds", type=int, default=20000, help="of the accuracy part, at most")
+    parser.add_argument("--max-step", type=float, default=1.0)
+    parser.add_argument("--features-per-round", type=int, default=1)
+    parser.add_argument("--warm-up", type=int, default=5000, help="rounds before the speed is measured")
+    parser.add_argument("--json", type=Path, help="write the figures there too")
+    add_data_option(parser)
+    options = parser.parse_args()
+    found = {part: PARTS[part](options) for part in options.parts}
+    if options.json:
+        options.json.write_text(json.dumps(found, indent=1))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,341 @@
+"""Sequence AdaBoost against its definition: risks, bounds and steps by writing down all labellings."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from toy import toy_dicts, toy_words
+
+from tagwright import SequenceAdaBoost, load
+from tagwright.arrays import Workers
+from tagwright.encode.encoder import Encoder
+from tagwright.encode.flat_text import FlatText
+from tagwright.errors import ConvergenceWarning, ParameterError
+from tagwright.learners._booster import Booster
+from tagwright.learners._labels import number_labels
+from tagwright.scores.expanded import expand
+from tagwright.scores.pattern import find_pattern
+
+LABELS = ["A", "B", "C"]
+
+
+def random_problem(seed: int, *, values: bool = False) -> tuple[list, list]:
+    """A few short sentences of ready-made attributes, with labels that cannot all be right at once."""
+    rng = np.random.default_rng(seed)
+    X, y = [], []
+    for _ in range(int(rng.integers(3, 7))):
+        T = int(rng.integers(1, 5))
+        names = [rng.choice(list("abcd"), int(rng.integers(1, 4)), replace=False) for _ in range(T)]
+        X.append([{str(a): float(rng.choice([-1.5, 0.5, 1.0, 2.0])) if values else True for a in own} for own in names])
+        y.append([str(rng.choice(LABELS)) for _ in range(T)])
+    y[0][0] = "A"
+    if sorted({label for labels in y for label in labels}) != LABELS:
+        return random_problem(seed + 1000, values=values)
+    return X, y
+
+
+def make_booster(X: list, y: list, *, loose: bool = False, most_step: float = 3.0, **params: object) -> Booster:
+    encoder = Encoder(None)
+    flat = [label for labels in y for label in labels]
+    data = replace(encoder.learn(FlatText.build(X)), labels=number_labels(flat, LABELS))
+    pattern = find_pattern(encoder, data, 3, all_states=True, min_count=1)
+    booster = Booster(
+        encoder, data, pattern, 3, Workers(1), loose=loose, most_step=most_step, boundaries=True, **params
+    )
+    booster.encoder = encoder  # for the definition below
+    return booster
+
+
+class Definition:
+    """Every labelling of every sentence with its vector of feature values u = Φ(x_i, y) − Φ(x_i, y_i)."""
+
+    def __init__(self, booster: Booster) -> None:
+        data, pattern = booster.data, booster.pattern
+        tokens = expand(booster.encoder, data)
+        K = pattern.n_weights
+        self.values: list[np.ndarray] = []  # for each sentence [labellings but the gold one, features]
+        for i in range(data.n_sentences):
+            begin, end = data.offsets[i], data.offsets[i + 1]
+
+            def phi(labels: tuple[int, ...], begin: int = begin, end: int = end) -> np.ndarray:
+                found = np.zeros(booster.classes.n_features)
+                for t, p in enumerate(range(begin, end)):
+                    for e in range(tokens.pointers[p], tokens.pointers[p + 1]):
+                        a = tokens.attributes[e]
+                        own = pattern.labels[pattern.pointers[a] : pattern.pointers[a + 1]].tolist()
+                        if labels[t] in own:
+                            found[pattern.pointers[a] + own.index(labels[t])] += tokens.values[e]
+                for previous, current in itertools.pairwise(labels):
+                    found[K + 3 * previous + current] += 1
+                found[K + 9 + labels[0]] += 1
+                found[K + 12 + labels[-1]] += 1
+                return found
+
+            gold = tuple(data.labels[begin:end].tolist())
+            others = [labels for labels in itertools.product(range(3), repeat=end - begin) if labels != gold]
+            self.values.append(np.array([phi(labels) - phi(gold) for labels in others]))
+
+    def risk(self, weights: np.ndarray) -> float:
+        """R^exp = Σ_i Σ_{y ≠ y_i} exp[F(x_i, y) − F(x_i, y_i)]."""
+        return sum(float(np.exp(values @ weights).sum()) for values in self.values)
+
+    def tight(self, weights: np.ndarray, k: int, step: float) -> float:
+        """The tight bound on R·Z (LM-POS 10), with each sentence's range of values; the gold labelling has 0."""
+        total = 0.0
+        for values in self.values:
+            mass, u = np.exp(values @ weights), values[:, k]
+            low, high = min(u.min(), 0.0), max(u.max(), 0.0)
+            if high == low:
+                total += mass.sum()
+                continue
+            total += float(mass @ ((high - u) * np.exp(step * low) + (u - low) * np.exp(step * high))) / (high - low)
+        return total
+
+    def loose(self, weights: np.ndarray, k: int, step: float) -> float:
+        """The loose bound on R·Z (LM-POS 7)."""
+        everything = np.concatenate([values[:, k] for values in self.values])
+        low, high = min(everything.min(), 0.0), max(everything.max(), 0.0)
+        mass = np.concatenate([np.exp(values @ weights) for values in self.values])
+        if high == low:
+            return float(mass.sum())
+        terms = (high - everything) * np.exp(step * low) + (everything - low) * np.exp(step * high)
+        return float(mass @ terms) / (high - low)
+
+
+@pytest.mark.parametrize("values", [False, True])
+@pytest.mark.parametrize("seed", range(4))
+def test_bounds_equal_their_definitions(seed: int, values: bool) -> None:
+    """For every feature and step: our loose and tight bounds are the papers'; loose ≥ tight ≥ exact."""
+    X, y = random_problem(seed, values=values)
+    tight, loose = make_booster(X, y), make_booster(X, y, loose=True)
+    definition = Definition(tight)
+    rng = np.random.default_rng(seed)
+    for _ in range(3):
+        scale, risk = np.exp(tight.reference), definition.risk(tight.weights)
+        assert np.exp(tight.log_risk) == pytest.approx(risk, rel=1e-11)
+        tight.choose()
+        loose.choose()
+        for k in range(tight.classes.n_features):
+            unit = np.eye(tight.classes.n_features)[k]
+            for step in (-1.3, -0.2, 0.4, 1.7):
+                ours = risk - scale * tight.bound.gain(k, step)
+                wide = risk - np.exp(loose.reference) * loose.bound.gain(k, step)
+                exact = definition.risk(tight.weights + step * unit)
+                if k < tight.pattern.n_weights + 9 and k >= tight.pattern.n_weights:
+                    assert ours >= definition.tight(tight.weights, k, step) - 1e-9 * risk  # pairs: T // 2 is a limit
+                else:
+                    assert ours == pytest.approx(definition.tight(tight.weights, k, step), rel=1e-9)
+                    assert wide == pytest.approx(definition.loose(tight.weights, k, step), rel=1e-9)
+                assert wide >= ours - 1e-9 * risk
+                assert ours >= exact - 1e-9 * risk
+        k, step = int(rng.integers(tight.classes.n_features)), float(rng.normal())
+        tight.add([k], [step])
+        loose.add([k], [step])
+
+
+@pytest.mark.parametrize("bound", ["loose", "tight", "exact"])
+@pytest.mark.parametrize("seed", range(4))
+def test_each_round_takes_the_best_step_and_z_equals_enumeration(seed: int, bound: str) -> None:
+    X, y = random_problem(seed + 50, values=bound != "exact" and seed % 2 == 1)
+    booster = make_booster(X, y, loose=bound == "loose", most_step=2.0)
+    definition = Definition(booster)
+    measure = definition.loose if bound == "loose" else definition.tight
+    before = first = definition.risk(booster.weights)
+    product = 1.0
+    for _ in range(12):
+        k = booster.choose()
+        scale = np.exp(booster.reference)
+        gains = np.array([booster.bound.gain(j, booster.bound.step(j)) for j in range(len(booster.bound.gains))])
+        assert gains[k] == pytest.approx(gains.max(), rel=1e-9, abs=1e-13)
+        grid = np.linspace(-2, 2, 401)
+        if k < booster.pattern.n_weights:  # no point of a grid is better than our step
+            least = min(measure(booster.weights, k, step) for step in grid)
+            assert before - scale * gains[k] <= least * (1 + 1e-9)
+        step = booster.exact_step(k) if bound == "exact" else booster.bound.step(k)
+        unit = np.eye(len(booster.weights))[k]
+        if bound == "exact":
+            least = min(definition.risk(booster.weights + s * unit) for s in grid)
+            assert definition.risk(booster.weights + step * unit) <= least * (1 + 1e-9)
+        booster.add([k], [step])
+        now = np.exp(booster.log_risk)
+        product *= now / before
+        assert now == pytest.approx(definition.risk(booster.weights), rel=1e-9)
+        assert now <= before - scale * gains[k] + 1e-9 * before  # Z is below its bound
+        before = now
+    assert product == pytest.approx(definition.risk(booster.weights) / first, rel=1e-9)
+
+
+def fresh_copy(booster: Booster, X: list, y: list) -> Booster:
+    return make_booster(X, y, loose=booster.loose, weights=booster.weights)
+
+
+@pytest.mark.parametrize("loose", [False, True])
+def test_sums_kept_over_rounds_are_those_made_anew(loose: bool) -> None:
+    X, y = toy_dicts(40, seed=3)
+    booster = make_booster(X, y, loose=loose, most_step=1.0)
+    for _ in range(60):
+        k = booster.choose()
+        booster.add([k], [booster.bound.step(k)])
+    booster.choose()
+    fresh = fresh_copy(booster, X, y)
+    fresh.choose()
+    assert booster.log_risk == pytest.approx(fresh.log_risk, abs=1e-9)
+    ratio = np.exp(booster.reference - fresh.reference)
+    np.testing.assert_allclose(booster.bound.B * ratio, fresh.bound.B, atol=1e-10)
+    np.testing.assert_allclose(booster.bound.A * ratio, fresh.bound.A, atol=1e-10)
+
+
+def test_sentences_that_sleep_change_nothing() -> None:
+    """Very different lengths: the short sentences sleep at first, wake in time, and the risk is the true one."""
+    X, y = toy_words(30, longest=4)
+    long_X, long_y = toy_words(60, seed=9, longest=7)
+    X, y = [*X, list(itertools.chain(*long_X))], [*y, list(itertools.chain(*long_y))]
+    X = [[{w: True, w[-1]: True} for w in words] for words in X]
+    booster = make_booster(X, y, most_step=1.0)
+    assert booster.log_risk > 200
+    slept = not booster.awake.all()
+    for _ in range(400):
+        k = booster.choose()
+        booster.add([k], [booster.bound.step(k)])
+    assert slept
+    assert booster.awake.all()
+    assert booster.log_risk < 40
+    assert booster.log_risk == pytest.approx(fresh_copy(booster, X, y).log_risk, abs=1e-8)
+
+
+def test_threads_change_no_bit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tagwright.learners._booster.PIECE_TOKENS", 32)
+    X, y = toy_words(80)
+    one, two = (SequenceAdaBoost("s2", rounds=60, n_jobs=n).fit(X, y) for n in (1, 3))
+    np.testing.assert_array_equal(one._all_weights(), two._all_weights())
+    assert one.chosen_.rounds == two.chosen_.rounds
+    assert one.objective_curve_ == two.objective_curve_
+
+
+@pytest.mark.parametrize("bound", ["loose", "tight", "exact"])
+def test_risk_never_increases(bound: str) -> None:
+    X, y = toy_words(60)
+    model = SequenceAdaBoost("s2", bound=bound, rounds=80).fit(X, y)
+    curve = np.array(model.objective_curve_)
+    assert len(curve) == 81
+    assert (np.diff(curve) < 1e-12).all()
+
+
+def test_several_features_a_round_share_no_sentence() -> None:
+    X, y = toy_words(80)
+    booster = SequenceAdaBoost("s2", rounds=30, features_per_round=5, max_step=1.0).fit(X, y)
+    alone = SequenceAdaBoost("s2", rounds=30, max_step=1.0).fit(X, y)
+    assert booster.objective_ < alone.objective_
+    rounds = [r for feature in booster.chosen_features() for r in feature.rounds]
+    assert max(rounds.count(r) for r in rounds) > 1
+    words = {r: [f.attribute for f in booster.chosen_features() if r in f.rounds] for r in rounds}
+    for names in words.values():
+        having = [[i for i, s in enumerate(X) if any(w == n.removeprefix("word[0]=") for w in s)] for n in names]
+        together = [i for own, n in zip(having, names, strict=True) if n.startswith("word[0]=") for i in own]
+        assert len(together) == len(set(together))
+
+
+def test_chosen_features_tell_order_weight_and_rounds() -> None:
+    X, y = toy_words(80)
+    model = SequenceAdaBoost("s2", rounds=50, max_step=1.0).fit(X, y)
+    features = model.chosen_features()
+    firsts = [f.rounds[0] for f in features]
+    assert firsts == sorted(firsts)
+    assert firsts[0] == 1
+    assert sorted(r for f in features for r in f.rounds) == list(range(1, 51))
+    assert model.n_parameters_ == len(features)
+    names = model.encoder_.attribute_names()
+    scores = model.decoder_.scores
+    for f in features:
+        if f.attribute in names:
+            a, label = names.index(f.attribute), model.labels_.index(f.label)
+            run = slice(scores.pattern.pointers[a], scores.pattern.pointers[a + 1])
+            own = scores.weights[run][scores.pattern.labels[run] == label]
+            assert own.tolist() == [f.weight]
+
+
+def test_warm_start_goes_on() -> None:
+    X, y = toy_words(80)
+    whole = SequenceAdaBoost("s2", rounds=60).fit(X, y)
+    model = SequenceAdaBoost("s2", rounds=25, warm_start=True).fit(X, y)
+    model.set_params(rounds=35).fit(X, y)
+    assert model.objective_ == pytest.approx(whole.objective_, abs=1e-8)
+    found, expected = model.chosen_features(), whole.chosen_features()
+    assert [f[:2] for f in found] == [f[:2] for f in expected]
+    assert [f.rounds for f in found] == [f.rounds for f in expected]
+    np.testing.assert_allclose([f.weight for f in found], [f.weight for f in expected], atol=1e-7)
+
+
+def test_the_model_file_holds_the_chosen_features_alone(tmp_path: object) -> None:
+    X, y = toy_words(120)
+    template = "word suffix(1) suffix(2) @ -1..1\nword[-1] & word[0]"
+    model = SequenceAdaBoost(template, rounds=20, min_conjunction=1).fit(X, y)
+    model.save(tmp_path / "model.tw")
+    again = load(tmp_path / "model.tw")
+    assert again.chosen_features() == model.chosen_features()
+    used = {f.attribute.partition("=")[2] for f in again.chosen_features()}
+    kept = {value for vocabulary in again.encoder_.columns[0].vocabularies for value in vocabulary.values}
+    assert kept <= used | {part for value in used for part in value.split("|")}
+    assert again.predict(X) == model.predict(X)
+
+
+def test_dev_set_chooses_the_rounds() -> None:
+    X, y = toy_words(60)
+    dev = toy_words(40, seed=5)
+    model = SequenceAdaBoost("s2", rounds=200, score_every=10, patience=40).fit(X, y, *dev)
+    best = int(np.argmax(model.dev_curve_)) + 1
+    assert model.n_iter_ == min(200, 10 * best + 40)
+    assert max(f.rounds[-1] for f in model.chosen_features()) == 10 * best
+    assert model.score(*dev) * 100 == pytest.approx(max(model.dev_curve_))
+
+
+def test_cross_validation_chooses_the_rounds() -> None:
+    X, y = toy_words(60)
+    model = SequenceAdaBoost("s2", rounds=120, score_every=20)
+    rounds = model.choose_rounds(X, y, folds=3)
+    assert rounds in range(20, 121, 20)
+    assert model.rounds == rounds
+    assert model.fit(X, y).n_iter_ == rounds
+
+
+# ---- bad input ----
+
+
+def test_no_weak_learner_improves() -> None:
+    with pytest.warns(ConvergenceWarning, match="no weak learner lowers the risk after 0 rounds"):
+        model = SequenceAdaBoost("s1", boundaries=False).fit([["a"], ["a"]], [["A"], ["B"]])
+    assert model.n_iter_ == 0
+    assert model.n_parameters_ == 0
+    assert model.end_ == "no weak learner improves"
+
+
+def test_the_only_possible_labelling() -> None:
+    model = SequenceAdaBoost("s1").fit([["a", "b"]], [["A", "A"]])
+    assert (model.n_iter_, model.end_, model.objective_) == (0, "certain", -np.inf)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("rounds", 0), ("rounds", -3), ("rounds", 1.5), ("max_step", 0), ("bound", "x"), ("patience", 0)],
+)
+def test_bad_parameters(name: str, value: object) -> None:
+    with pytest.raises(ParameterError, match=f"{name} must be"):
+        SequenceAdaBoost(**{name: value}).fit([["a"]], [["A"]])
+
+
+def test_features_that_never_occur() -> None:
+    """Attributes of value 0, and attributes that too few tokens have: the chain alone is left."""
+    X = [[{"never": 0.0}, {"never": 0.0}]] * 4 + [[{"once": 1.0}]]
+    y = [["A", "B"]] * 4 + [["A"]]
+    model = SequenceAdaBoost(rounds=30, min_count=2).fit(X, y)
+    assert model.predict([[{"never": 1.0}, {}]]) == [["A", "B"]]
+    assert {f.attribute for f in model.chosen_features()} <= {"A", "B", "<s>"}
+
+
+def test_exact_steps_need_counts() -> None:
+    X, y = toy_dicts(20)
+    with pytest.raises(ParameterError, match='use bound="tight"'):
+        SequenceAdaBoost(bound="exact").fit(X, y)
