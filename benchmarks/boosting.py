@@ -1,6 +1,6 @@
 """Sequence AdaBoost: how often features are chosen again, test scores and sparsity, rounds a second, tagging speed.
 
-    python -m benchmarks.boosting [selections] [accuracy] [speed] [--features s2,s3] [--rounds N] [--data DIR] [--json F]
+    python -m benchmarks.boosting [selections] [accuracy] [speed] [--features s2,s3] [--rounds N] [--data DIR]
 
 selections   the most selected features of the first 100 rounds under the loose, tight and exact bound (WSJ sample)
 accuracy     Spanish entities, words alone: F1 with rounds chosen on the dev set, test set scored once; the share of
@@ -79,7 +79,8 @@ def measure_accuracy(options: Namespace) -> list[dict[str, Any]]:
     """Both learners with the same features, boosting's rounds by the dev set."""
     task = read_task("ner", options.data)
     train, dev, test = map(words_of, (task.train, task.dev, task.test))
-    print(f"{'':14}{'F1':>7}{'paper':>7}{'weights':>9}{'share':>8}{'bytes':>11}{'tokens/s':>11}{'rounds':>8}{'train s':>9}")
+    heads = "F1:7 paper:7 weights:9 share:8 bytes:11 tokens/s:11 rounds:8 seconds:9"
+    print(" " * 14 + "".join(name.rjust(int(room)) for name, room in (head.split(":") for head in heads.split())))
     rows = []
     for features in options.features.split(","):
         boosting = SequenceAdaBoost(

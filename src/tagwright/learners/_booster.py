@@ -83,10 +83,7 @@ class Booster:
 
     def chain_scores(self) -> tuple[Doubles, Doubles, Doubles]:
         """transition [Y, Y], start [Y], stop [Y]."""
-        Y = self.n_labels
-        own = self.weights[self.pattern.n_weights :]
-        ends = own[Y * Y :] if len(own) > Y * Y else np.zeros(2 * Y)
-        return own[: Y * Y].reshape(Y, Y).copy(), ends[:Y].copy(), ends[Y:].copy()
+        return split_chain(self.weights[self.pattern.n_weights :], self.n_labels)
 
     # ---- choosing ----
 
@@ -301,3 +298,10 @@ class Booster:
 
 CANDIDATES = 20
 """Features looked at for each one that a round may add."""
+
+
+def split_chain(weights: Doubles, n_labels: int) -> tuple[Doubles, Doubles, Doubles]:
+    """transition [Y, Y], start [Y], stop [Y] of the chain's weights, the last two 0 where there are none."""
+    Y = n_labels
+    ends = weights[Y * Y :] if len(weights) > Y * Y else np.zeros(2 * Y)
+    return weights[: Y * Y].reshape(Y, Y).copy(), ends[:Y].copy(), ends[Y:].copy()

@@ -23,7 +23,7 @@ from tagwright.encode.flat_text import Sentences
 from tagwright.encode.pruned import prune
 from tagwright.errors import ConvergenceWarning, ParameterError
 from tagwright.learners._base import SequenceTagger
-from tagwright.learners._booster import Booster
+from tagwright.learners._booster import Booster, split_chain
 from tagwright.learners._chosen import Chosen, ChosenFeature, Numbering, feature_numbers, match
 from tagwright.learners._decoder import Decoder, Scores
 from tagwright.learners._estimator import FLAG, JOBS, NOT_NEGATIVE, SEED, WHOLE, one_of
@@ -283,10 +283,3 @@ class SequenceAdaBoost(SequenceTagger):
         Y = len(self.labels_)
         self.chosen_ = Chosen.restore(arrays, (self.encoder_.n_attributes + Y + 2) * Y)
         return restore_linear(self, arrays)
-
-
-def split_chain(weights: Doubles, n_labels: int) -> tuple[Doubles, Doubles, Doubles]:
-    """transition [Y, Y], start [Y], stop [Y] of the chain's weights, the last two 0 where there are none."""
-    Y = n_labels
-    ends = weights[Y * Y :] if len(weights) > Y * Y else np.zeros(2 * Y)
-    return weights[: Y * Y].reshape(Y, Y).copy(), ends[:Y].copy(), ends[Y:].copy()
