@@ -66,6 +66,7 @@ class SequenceAdaBoost(SequenceTagger):
     }  # fmt: skip
 
     chosen_: Chosen
+    objective_: float | None  # log R^exp; None when every right labelling is certain: log 0
 
     def __init__(
         self,
@@ -207,7 +208,7 @@ class SequenceAdaBoost(SequenceTagger):
 
     def _tell_end(self, watch: Watch, reason: str, rounds: int) -> None:
         self.n_iter_ = rounds
-        self.objective_ = self.objective_curve_[-1]
+        self.objective_ = self.objective_curve_[-1] if np.isfinite(self.objective_curve_[-1]) else None
         self.dev_curve_ = watch.dev_curve
         self.end_ = reason
         self.converged_ = reason != "interrupted"
