@@ -8,9 +8,9 @@ LM-POS 3.2, "bookkeeping": nothing else changes, since sums are kept without the
 kept relative to e^reference, near the largest; sums are made anew when R^exp has fallen by a factor of e^REFRESH, so
 that what was taken away from them cannot leave rounding errors of the size of what is left.
 
-Sleep. At first R^exp is all in the longest sentences (1/p is Y^T). A sentence with a share below e^−SLEEP in R^exp is
-not passed at all. While it sleeps, its loss is known to be below `limits`: a step Δ raises it by at most
-max(Δ·low, Δ·high). It wakes before its share can have grown to e^−WAKE = 4e-18.
+Sleep. At first R^exp is all in the longest sentences (1/p is Y^T). A sentence with a share in R^exp far below
+NEGLIGIBLE / N is not passed at all. While it sleeps, its loss is known to be below `limits`: a step Δ raises it by at
+most max(Δ·low, Δ·high). It wakes before its share can have grown to NEGLIGIBLE / N: all who sleep are NEGLIGIBLE.
 """
 
 from __future__ import annotations
@@ -39,11 +39,12 @@ from tagwright.scores.shares import (
     split_weight,
 )
 
-SLEEP, WAKE = 60.0, 40.0
+NEGLIGIBLE = 1e-9
+SOUND = 10.0  # sleep: e^−SOUND of what wakes a sentence
 REFRESH = 9.0
 MOST_ROUNDS = 2000  # between two refreshes
 PIECE_TOKENS = 1 << 12  # a thread's while
-PIECES = 16
+PIECES, SHARDS = 16, 4
 
 
 class Booster:
@@ -68,8 +69,8 @@ class Booster:
         self.awake: Bools = np.ones(N, np.bool_)
         self.touched: Bools = np.zeros(len(self.owners) - 1, np.bool_)
         self.sums = np.zeros(len(self.classes.slots))  # of rows
+        self.wake = float(np.log(NEGLIGIBLE / N))
         self.reference = 0.0
-        self.cuts = cut_evenly(np.diff(self.pairs.first) + 1, PIECES)
         self._spaces: list[Work] = []
         self._begin()
 
@@ -185,7 +186,7 @@ class Booster:
             sentences, slots = self.places_of(k)
             affected[sentences] = True
             self.limits[sentences] += np.maximum(step * self.classes.low[slots], step * self.classes.high[slots])
-        woken = ~self.awake & (self.limits > log_risk - WAKE)
+        woken = ~self.awake & (self.limits > log_risk + self.wake)
         if woken.any():
             self._score(np.flatnonzero(woken))
         self._pass(np.flatnonzero((affected & self.awake) | woken))
@@ -220,7 +221,7 @@ class Booster:
         self._add_changes(chosen, self.d - before)
 
     def _put_to_sleep(self, chosen: Longs) -> None:
-        self.awake[chosen] = self.losses[chosen] > self.log_risk - SLEEP
+        self.awake[chosen] = self.losses[chosen] > self.log_risk + self.wake - SOUND
         idle = chosen[~self.awake[chosen]]
         self.q[idle] = self.d[idle] = 0
 
@@ -253,15 +254,22 @@ class Booster:
         """The changed shares of some sentences, into the sums of their features' classes."""
         p, classes = self.pairs, self.classes
 
-        def run(first: int, last: int) -> None:
+        def run(sums: Doubles, first: int, last: int) -> None:
             add_changes(
-                chosen, p.starts, p.attributes, p.pointers, p.positions, p.values, self.pattern.labels,
-                classes.row_begins, classes.bases, classes.sizes, self.change, weight_change, first, last,
-                self.n_labels, self.sums, self.touched,
+                chosen[first:last], p.starts, p.attributes, p.pointers, p.positions, p.values, self.pattern.labels,
+                classes.row_begins, classes.bases, classes.sizes, self.change, weight_change, self.n_labels, sums,
+                self.touched,
             )  # fmt: skip
 
-        many = int(self.data.lengths[chosen].sum()) > PIECE_TOKENS
-        self.workers.run(run, self.cuts if many else [(0, len(p.first) - 1)])
+        lengths = self.data.lengths[chosen]
+        if lengths.sum() <= PIECE_TOKENS:
+            run(self.sums, 0, len(chosen))
+        else:  # a sum for each shard, so that the order of adding does not depend on the number of threads
+            shards = cut_evenly(lengths, SHARDS)
+            parts = np.zeros((len(shards), len(self.sums)))
+            self.workers.run(run, [(part, *shard) for part, shard in zip(parts, shards, strict=True)])
+            for part in parts:
+                self.sums += part
         add_chain_changes(chosen, classes.chain_slots, self.chain_change, weight_change, self.bound.A, self.bound.B)
 
     # ---- refreshing ----
@@ -273,7 +281,7 @@ class Booster:
         self.limits[:] = self.losses
         self.reference = float(self.losses.max())
         self.d[:] = split_weight(self.losses, self.reference)[1]
-        self.awake[:] = self.losses > self.log_risk - SLEEP
+        self.awake[:] = self.losses > self.log_risk + self.wake - SOUND
         self._refresh()
 
     def _refresh_if_needed(self) -> None:

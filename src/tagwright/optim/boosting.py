@@ -14,7 +14,7 @@ within a bracket finds it. Steps are cut at ±`most`: where L = 0 or U = 0 in al
 
 Most features need no minimum at all. Since e^{ΔU} − 1 ≥ ΔU + (ΔU)²/2 for Δ > 0 (and so with L for Δ < 0), no step
 gains more than m²/(2·Σ w⁺U²) (Σ w⁻L²), nor more than |m|·most. Only where that is above the best gain found so far is
-the gain itself computed.
+the gain itself computed; and before that, a limit from the tangent at the step that was best when last looked at.
 """
 
 from __future__ import annotations
@@ -71,30 +71,35 @@ def slope_at(
 
 
 @tight_kernel
-def newton_step(first: int, last: int, low: Doubles, high: Doubles, A: Doubles, B: Doubles, most: float) -> float:
-    """Where the bound is least, within ±most: Newton's steps; where they lead out of the bracket, or do not become
-    shorter by half, the middle of the bracket."""
-    slope, bend = slope_at(0.0, first, last, low, high, A, B)
-    if slope == 0:
+def newton_step(
+    first: int, last: int, low: Doubles, high: Doubles, A: Doubles, B: Doubles, most: float, guess: float
+) -> float:
+    """Where the bound is least, within ±most: Newton's steps from `guess`; where they lead out of the bracket, or do
+    not become shorter by half, the middle of the bracket."""
+    falling, _ = slope_at(0.0, first, last, low, high, A, B)
+    if falling == 0:
         return 0.0
-    end = most if slope < 0 else -most
-    at_end, _ = slope_at(end, first, last, low, high, A, B)
-    if at_end * slope >= 0:  # still going down at the end of the road
-        return end
-    near, far, step, reach = 0.0, end, 0.0, abs(end)  # the slope changes its sign between near and far
+    end = most if falling < 0 else -most
+    near, far = 0.0, end  # the slope changes its sign between near and far, if at all
+    step = guess if 0 < guess / end < 1 else end
+    reach = 2 * abs(end)
     for _ in range(NEWTON_STEPS):
+        slope, bend = slope_at(step, first, last, low, high, A, B)
+        if slope * falling > 0:
+            near = step
+        else:
+            far = step
+        if near == end:  # still going down at the end of the road
+            return end
         moved = step - slope / bend if bend > 0 else near
-        trusted = min(near, far) < moved < max(near, far) and abs(moved - step) < reach
-        moved = moved if trusted else 0.5 * (near + far)
+        if (moved - end) * end >= 0 and far == end and step != end:
+            moved = end
+        elif not (min(near, far) < moved < max(near, far) and abs(moved - step) < reach):
+            moved = 0.5 * (near + far)
         reach = 0.5 * abs(moved - step)
         if abs(moved - step) <= PRECISION * max(abs(moved), 1e-3):
             return moved
         step = moved
-        slope, bend = slope_at(step, first, last, low, high, A, B)
-        if slope * at_end < 0:
-            near = step
-        else:
-            far = step
     return step
 
 
@@ -128,8 +133,10 @@ def cut(step: float, most: float) -> float:
 
 
 @tight_kernel
-def best_step(first: int, last: int, low: Doubles, high: Doubles, A: Doubles, B: Doubles, most: float) -> float:
-    """The step that minimises the bound of the feature with the classes `first` to `last` − 1."""
+def best_step(
+    first: int, last: int, low: Doubles, high: Doubles, A: Doubles, B: Doubles, most: float, guess: float
+) -> float:
+    """The step that minimises the bound of the feature with the classes `first` to `last` − 1, near `guess` or not."""
     if is_unit(first, last, low, high):
         N, P = sum_units(first, last, low, high, A, B)
         return cut(0.5 * np.log(N / P), most)
@@ -137,7 +144,7 @@ def best_step(first: int, last: int, low: Doubles, high: Doubles, A: Doubles, B:
         below = -low[first] * lower_weight(low[first], high[first], A[first], B[first])
         above = high[first] * upper_weight(low[first], high[first], A[first], B[first])
         return cut(np.log(below / above) / (high[first] - low[first]), most)
-    return newton_step(first, last, low, high, A, B, most)
+    return newton_step(first, last, low, high, A, B, most, guess)
 
 
 @tight_kernel
@@ -155,6 +162,28 @@ def most_gain(first: int, last: int, low: Doubles, high: Doubles, A: Doubles, B:
 
 
 @tight_kernel
+def most_gain_near(
+    step: float, first: int, last: int, low: Doubles, high: Doubles, A: Doubles, B: Doubles, most: float
+) -> float:
+    """No step gains more than this: a convex bound lies above its tangents at 0 and at `step`. inf where they tell
+    nothing."""
+    slope, here, gain = 0.0, 0.0, 0.0
+    for c in range(first, last):
+        if high[c] > low[c]:
+            below, above = lower_weight(low[c], high[c], A[c], B[c]), upper_weight(low[c], high[c], A[c], B[c])
+            left = np.expm1(step * low[c]) if below > 0 else 0.0
+            right = np.expm1(step * high[c]) if above > 0 else 0.0
+            gain -= below * left + above * right
+            here += below * low[c] * (left + 1) + above * high[c] * (right + 1)
+            slope += below * low[c] + above * high[c]
+    if step * slope >= 0:
+        return np.inf
+    if here * slope > 0:  # both fall: the end of the road is the lowest point
+        return float(gain - here * (most if step > 0 else -most) + here * step)
+    return float(slope * (gain + here * step) / (slope - here))
+
+
+@tight_kernel
 def limit_gains(
     changed: Longs, feature_pointers: Longs, pointers: Longs, low: Doubles, high: Doubles, A: Doubles, B: Doubles,
     most: float, gains: Doubles, known: Bools,
@@ -169,31 +198,36 @@ def limit_gains(
 
 @tight_kernel
 def learn_gain(
-    k: int, pointers: Longs, low: Doubles, high: Doubles, A: Doubles, B: Doubles, most: float, gains: Doubles,
-    known: Bools,
+    k: int, best: float, pointers: Longs, low: Doubles, high: Doubles, A: Doubles, B: Doubles, most: float,
+    gains: Doubles, known: Bools, steps: Doubles,
 ) -> None:  # fmt: skip
-    """The gain of one feature, in place of its limit."""
-    step = best_step(pointers[k], pointers[k + 1], low, high, A, B, most)
-    gains[k] = gain_of(step, pointers[k], pointers[k + 1], low, high, A, B)
+    """The gain of one feature in place of its limit; or, if that is enough to be below `best`, a lower limit."""
+    first, last = pointers[k], pointers[k + 1]
+    if steps[k] != 0:
+        gains[k] = min(gains[k], most_gain_near(steps[k], first, last, low, high, A, B, most))
+        if gains[k] < best:
+            return
+    steps[k] = best_step(first, last, low, high, A, B, most, steps[k])
+    gains[k] = gain_of(steps[k], first, last, low, high, A, B)
     known[k] = True
 
 
 @tight_kernel
 def choose(
-    pointers: Longs, low: Doubles, high: Doubles, A: Doubles, B: Doubles, most: float, gains: Doubles, known: Bools
-) -> int:
+    pointers: Longs, low: Doubles, high: Doubles, A: Doubles, B: Doubles, most: float, gains: Doubles, known: Bools,
+    steps: Doubles,
+) -> int:  # fmt: skip
     """The feature with the largest gain; the first of equals. Computes what gains it must."""
-    top = 0
-    for k in range(gains.shape[0]):
-        if gains[k] > gains[top]:
-            top = k
-    if not known[top]:
-        learn_gain(top, pointers, low, high, A, B, most, gains, known)
-    best = top
+    best = 0
+    for k in range(gains.shape[0]):  # of the known ones first, as most of those below need not be known then
+        if (known[k] and not known[best]) or (known[k] == known[best] and gains[k] > gains[best]):
+            best = k
+    if not known[best]:
+        learn_gain(best, -np.inf, pointers, low, high, A, B, most, gains, known, steps)
     for k in range(gains.shape[0]):
         if gains[k] > gains[best] or (gains[k] == gains[best] and k < best):
             if not known[k]:
-                learn_gain(k, pointers, low, high, A, B, most, gains, known)
+                learn_gain(k, gains[best], pointers, low, high, A, B, most, gains, known, steps)
             if gains[k] > gains[best] or (gains[k] == gains[best] and k < best):
                 best = k
     return best
@@ -211,12 +245,13 @@ class Bound:
     most: float  # of a step
     gains: Doubles  # [K]
     known: Bools  # [K]
+    steps: Doubles  # [K], the best ones when last looked at; 0 where there was no need to look
 
     @classmethod
     def build(cls, pointers: Longs, low: Doubles, high: Doubles, most: float) -> Bound:
         K = len(pointers) - 1
         sums = np.zeros((2, len(low)))
-        return cls(pointers, low, high, sums[0], sums[1], most, np.zeros(K), np.ones(K, np.bool_))
+        return cls(pointers, low, high, sums[0], sums[1], most, np.zeros(K), np.ones(K, np.bool_), np.zeros(K))
 
     def limit(self, changed: Longs, feature_pointers: Longs) -> None:
         """The sums of these owners' features changed."""
@@ -227,12 +262,12 @@ class Bound:
 
     def choose(self) -> int:
         """The feature to add."""
-        return choose(self.pointers, self.low, self.high, self.A, self.B, self.most, self.gains, self.known)
+        return choose(self.pointers, self.low, self.high, self.A, self.B, self.most, self.gains, self.known, self.steps)
 
     def step(self, k: int) -> float:
         """The step that the bound gives to feature k."""
         first, last = int(self.pointers[k]), int(self.pointers[k + 1])
-        return best_step(first, last, self.low, self.high, self.A, self.B, self.most)
+        return best_step(first, last, self.low, self.high, self.A, self.B, self.most, self.steps[k])
 
     def gain(self, k: int, step: float) -> float:
         """By how much a step lowers the bound on R·Z."""

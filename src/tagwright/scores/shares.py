@@ -70,31 +70,15 @@ def clear_shares(chosen: Longs, offsets: Longs, change: Doubles, chain_change: D
 
 
 @tight_kernel
-def first_pair(attributes: Ints, begin: int, end: int, attribute: int) -> int:
-    """The first of the pairs `begin` to `end` − 1 whose attribute is not below `attribute`."""
-    while begin < end:
-        middle = (begin + end) // 2
-        if attributes[middle] < attribute:
-            begin = middle + 1
-        else:
-            end = middle
-    return begin
-
-
-@tight_kernel
 def add_changes(
     chosen: Longs, starts: Longs, attributes: Ints, pointers: Longs, positions: Ints, values: Doubles,
     pattern_labels: Ints, row_begins: Ints, bases: Ints, sizes: Ints, change: Doubles, weight_change: Doubles,
-    first: int, last: int, Y: int, sums: Doubles, touched: Bools,
+    Y: int, sums: Doubles, touched: Bools,
 ) -> None:  # fmt: skip
-    """A += weight_change and B += Σ v·change, in the rows of the features of attributes `first` to `last` − 1.
-
-    Each attribute has one owner, and sentences come in order: any number of threads gives the same sums.
-    """
+    """A += weight_change and B += Σ v·change, in the rows of the features of the chosen sentences' attributes."""
     for n in range(chosen.shape[0]):
         i = chosen[n]
-        begin = first_pair(attributes, starts[i], starts[i + 1], first)
-        for r in range(begin, first_pair(attributes, begin, starts[i + 1], last)):
+        for r in range(starts[i], starts[i + 1]):
             touched[attributes[r]] = True
             row = row_begins[r] + 1
             sums[row - 1] += weight_change[i]
