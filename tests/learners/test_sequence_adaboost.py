@@ -168,6 +168,33 @@ def test_each_round_takes_the_best_step_and_z_equals_enumeration(seed: int, boun
     assert product == pytest.approx(definition.risk(booster.weights) / first, rel=1e-9)
 
 
+@pytest.mark.parametrize("power", [0.0, 0.3, 1.0])
+@pytest.mark.parametrize("bound", ["loose", "tight", "exact"])
+def test_risks_of_less_power(bound: str, power: float) -> None:
+    """R = Σ ((1/p)^power − 1)/power (Σ −log p for 0): its slopes are the sums B, and rounds gain what they promise."""
+    X, y = random_problem(7, values=bound == "loose")
+    booster = make_booster(X, y, loose=bound == "loose", most_step=1.0, power=power)
+    definition = Definition(booster)
+
+    def risk(weights: np.ndarray) -> float:
+        inverse = np.array([1 + np.exp(values @ weights).sum() for values in definition.values])  # 1/p
+        return float(np.log(inverse).sum() if power == 0 else ((inverse**power - 1) / power).sum())
+
+    for _ in range(10):
+        best = booster.choose()
+        scale, before = np.exp(booster.reference), risk(booster.weights)
+        assert np.exp(booster.log_risk) == pytest.approx(before, rel=1e-10)
+        for k in range(len(booster.weights)):
+            slope = scale * booster.bound.B[booster.bound.pointers[k] : booster.bound.pointers[k + 1]].sum()
+            unit = 1e-5 * np.eye(len(booster.weights))[k]
+            numerical = (risk(booster.weights + unit) - risk(booster.weights - unit)) / 2e-5
+            assert slope == pytest.approx(numerical, rel=1e-6, abs=1e-7)
+        gain = scale * booster.bound.gains[best]
+        step = booster.exact_step(best) if bound == "exact" else booster.bound.step(best)
+        booster.add([best], [step])
+        assert risk(booster.weights) <= before - gain + 1e-10 * before
+
+
 def fresh_copy(booster: Booster, X: list, y: list) -> Booster:
     return make_booster(X, y, loose=booster.loose, weights=booster.weights)
 
@@ -325,7 +352,7 @@ def test_the_only_possible_labelling() -> None:
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("rounds", 0), ("rounds", -3), ("rounds", 1.5), ("max_step", 0), ("bound", "x"), ("patience", 0)],
+    [("rounds", 0), ("rounds", -3), ("rounds", 1.5), ("max_step", 0), ("bound", "x"), ("patience", 0), ("power", 1.5)],
 )
 def test_bad_parameters(name: str, value: object) -> None:
     with pytest.raises(ParameterError, match=f"{name} must be"):

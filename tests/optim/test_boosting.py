@@ -12,7 +12,7 @@ GRID = np.linspace(-MOST, MOST, 4001)
 
 
 def random_classes(seed: int) -> tuple[int, int, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Classes with ranges around 0, and B within what A allows; the last seeds have a minimum at the end of the road."""
+    """Classes with ranges around 0, and B within what A allows; every fourth has its minimum at the end of the road."""
     rng = np.random.default_rng(seed)
     C = int(rng.integers(1, 7))
     low, high = -rng.integers(0, 6, C).astype(float), rng.integers(0, 6, C).astype(float)

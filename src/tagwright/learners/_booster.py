@@ -1,14 +1,17 @@
-"""The state of Sequence AdaBoost between rounds: every sentence's share in R^exp, and the sums over features' classes.
+"""The state of Sequence AdaBoost between rounds: every sentence's share in the risk, sums over features' classes.
 
-    q_i = 1/p(y_i|x_i)      d_i = q_i − 1      R^exp = Σ d_i                       D(i) = d_i / R^exp
+    q_i = (1/p(y_i|x_i))^τ      d_i = q_i·(1 − p)      R = Σ (q_i − 1)/τ      D(i) = d_i / Σ d
     a round                 w_k += Δ           ─► sentences that have k: forward-backward again, new q_i, d_i, residuals
                                                ─► A, B of the classes of every feature of these sentences
 
-LM-POS 3.2, "bookkeeping": nothing else changes, since sums are kept without the common divisor R^exp. All q and d are
-kept relative to e^reference, near the largest; sums are made anew when R^exp has fallen by a factor of e^REFRESH, so
-that what was taken away from them cannot leave rounding errors of the size of what is left.
+The power τ = 1 gives R^exp = Σ d_i. For less, (1/p)^τ is concave in 1/p, so that the same bounds hold for what a step
+adds to R: Σ q_i·(E[e^{Δu}] − 1), which is their R·Z − R with these q and d. τ → 0 gives the CRF's R = Σ −log p.
 
-Sleep. At first R^exp is all in the longest sentences (1/p is Y^T). A sentence with a share in R^exp far below
+LM-POS 3.2, "bookkeeping": nothing else changes, since sums are kept without the common divisor. All q and d are kept
+relative to e^reference, near the largest; sums are made anew when Σ d has fallen by a factor of e^REFRESH, so that
+what was taken away from them cannot leave rounding errors of the size of what is left.
+
+Sleep. At first R^exp is all in the longest sentences (1/p is Y^T). A sentence with a share D(i) far below
 NEGLIGIBLE / N is not passed at all. While it sleeps, its loss is known to be below `limits`: a step Δ raises it by at
 most max(Δ·low, Δ·high). It wakes before its share can have grown to NEGLIGIBLE / N: all who sleep are NEGLIGIBLE.
 """
@@ -37,6 +40,7 @@ from tagwright.scores.shares import (
     fold_rows,
     score_sentences,
     split_weight,
+    sum_risks,
 )
 
 NEGLIGIBLE = 1e-9
@@ -52,10 +56,10 @@ class Booster:
 
     def __init__(
         self, encoder: Encoder, data: Dataset, pattern: Pattern, n_labels: int, workers: Workers, *,
-        loose: bool, most_step: float, boundaries: bool, weights: Doubles | None = None,
+        loose: bool, most_step: float, boundaries: bool, power: float = 1.0, weights: Doubles | None = None,
     ) -> None:  # fmt: skip
         self.data = data.take(np.argsort(data.lengths, kind="stable"))
-        self.pattern, self.workers, self.n_labels, self.loose = pattern, workers, n_labels, loose
+        self.pattern, self.workers, self.n_labels, self.loose, self.power = pattern, workers, n_labels, loose, power
         self.pairs = Pairs.build(encoder, self.data, pattern)
         gold = count_chain(self.data, n_labels, boundaries=boundaries)
         self.classes = find_classes(self.pairs, pattern, self.data, gold, n_labels, loose=loose)
@@ -78,7 +82,18 @@ class Booster:
 
     @property
     def log_risk(self) -> float:
-        """log R^exp; −inf when every right labelling is certain."""
+        """log R; −inf when every right labelling is certain."""
+        total = self.relative_risk
+        return self.reference + float(np.log(total)) if total > 0 else -np.inf
+
+    @property
+    def relative_risk(self) -> float:
+        """R / e^reference. Sentences that sleep are negligible."""
+        return sum_risks(self.losses[self.awake], self.reference, self.power)
+
+    @property
+    def log_weight(self) -> float:
+        """log Σ d; R^exp with the power 1."""
         total = float(self.d.sum())
         return self.reference + float(np.log(total)) if total > 0 else -np.inf
 
@@ -151,7 +166,7 @@ class Booster:
         masses = Masses.build(self.classes.low[slots[there]], self.classes.high[slots[there]])
         add_masses(
             chosen[there], self.data.offsets, self.emission, self._chain(), targets, source,
-            self.losses - self.reference, masses,
+            self.power * self.losses - self.reference, masses,
         )  # fmt: skip
         return minimise_exactly(masses.logs, masses.counts, self.bound.most)
 
@@ -178,7 +193,7 @@ class Booster:
     def add(self, features: Sequence[int], steps: Sequence[float]) -> None:
         """w += the steps; everything that follows from it."""
         affected = np.zeros(self.data.n_sentences, np.bool_)
-        log_risk = self.log_risk
+        log_weight = self.log_weight
         for k, step in zip(features, steps, strict=True):
             self.weights[k] += step
             if k < self.pattern.n_weights:
@@ -186,7 +201,7 @@ class Booster:
             sentences, slots = self.places_of(k)
             affected[sentences] = True
             self.limits[sentences] += np.maximum(step * self.classes.low[slots], step * self.classes.high[slots])
-        woken = ~self.awake & (self.limits > log_risk + self.wake)
+        woken = ~self.awake & (self.power * self.limits > log_weight + self.wake)
         if woken.any():
             self._score(np.flatnonzero(woken))
         self._pass(np.flatnonzero((affected & self.awake) | woken))
@@ -215,13 +230,13 @@ class Booster:
         self._add_shares(chosen, -1.0)
         self._expect(chosen)
         self.limits[chosen] = self.losses[chosen]
-        self.q[chosen], self.d[chosen] = split_weight(self.losses[chosen], self.reference)
+        self.q[chosen], self.d[chosen] = split_weight(self.losses[chosen], self.reference, self.power)
         self._put_to_sleep(chosen)
         self._add_shares(chosen, 1.0)
         self._add_changes(chosen, self.d - before)
 
     def _put_to_sleep(self, chosen: Longs) -> None:
-        self.awake[chosen] = self.losses[chosen] > self.log_risk + self.wake - SOUND
+        self.awake[chosen] = self.power * self.losses[chosen] > self.log_weight + self.wake - SOUND
         idle = chosen[~self.awake[chosen]]
         self.q[idle] = self.d[idle] = 0
 
@@ -279,29 +294,29 @@ class Booster:
         self._score(everyone)
         self._expect(everyone)
         self.limits[:] = self.losses
-        self.reference = float(self.losses.max())
-        self.d[:] = split_weight(self.losses, self.reference)[1]
-        self.awake[:] = self.losses > self.log_risk + self.wake - SOUND
+        self.reference = self.power * float(self.losses.max())
+        self.d[:] = split_weight(self.losses, self.reference, self.power)[1]
+        self.awake[:] = self.power * self.losses > self.log_weight + self.wake - SOUND
         self._refresh()
 
     def _refresh_if_needed(self) -> None:
         self._age += 1
-        if self.log_risk < self._refreshed_at - REFRESH or self._age >= MOST_ROUNDS:
+        if self.log_weight < self._refreshed_at - REFRESH or self._age >= MOST_ROUNDS:
             self._refresh()
 
     def _refresh(self) -> None:
         """All sums from nothing, relative to the largest loss of today."""
         chosen = np.flatnonzero(self.awake)
-        self.reference = float(self.losses[chosen].max())
+        self.reference = self.power * float(self.losses[chosen].max())
         self.q[:] = self.d[:] = 0
-        self.q[chosen], self.d[chosen] = split_weight(self.losses[chosen], self.reference)
+        self.q[chosen], self.d[chosen] = split_weight(self.losses[chosen], self.reference, self.power)
         self.bound.A[:] = self.bound.B[:] = 0
         self.sums[:] = 0
         clear_shares(chosen, self.data.offsets, self.change, self.chain_change)
         self._add_shares(chosen, 1.0)
         self.touched[:] = True
         self._add_changes(chosen, self.d)
-        self._refreshed_at, self._age = self.log_risk, 0
+        self._refreshed_at, self._age = self.log_weight, 0
 
 
 CANDIDATES = 20

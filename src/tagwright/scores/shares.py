@@ -121,9 +121,17 @@ def add_chain_changes(
             B[chain_slots[i, c]] += chain_change[i, c]
 
 
-def split_weight(losses: Doubles, reference: float) -> tuple[Doubles, Doubles]:
-    """1/p and 1/p − 1 for losses −log p, both divided by e^reference, which no loss may exceed by much."""
-    relative = np.exp(losses - reference)
-    small = losses < 30  # below, the 1 is too small to be seen
-    less = np.where(small, np.expm1(np.where(small, losses, 0.0)) * np.exp(-reference), relative)
-    return relative, less
+def split_weight(losses: Doubles, reference: float, power: float) -> tuple[Doubles, Doubles]:
+    """q = (1/p)^power and d = q·(1 − p) for losses −log p, both divided by e^reference."""
+    q = np.exp(power * losses - reference)
+    return q, -q * np.expm1(-losses)
+
+
+def sum_risks(losses: Doubles, reference: float, power: float) -> float:
+    """Σ ((1/p)^power − 1) / power, divided by e^reference; Σ −log p for power 0."""
+    if power == 0:
+        return float(losses.sum() * np.exp(-reference))
+    scaled = power * losses
+    small = scaled < 30  # above, the 1 is too small to be seen
+    risks = np.where(small, np.expm1(np.where(small, scaled, 0.0)) * np.exp(-reference), np.exp(scaled - reference))
+    return float(risks.sum() / power)
