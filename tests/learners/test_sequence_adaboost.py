@@ -302,6 +302,17 @@ def test_warm_start_goes_on() -> None:
     np.testing.assert_allclose([f.weight for f in found], [f.weight for f in expected], atol=1e-7)
 
 
+def test_warm_start_keeps_what_was_better() -> None:
+    """More rounds on labels that say the contrary of the dev set: the model stays as it was."""
+    X, y = toy_words(80)
+    model = SequenceAdaBoost("s2", rounds=60, all_possible_states=True, warm_start=True).fit(X, y)
+    before = model.chosen_features()
+    wrong = [[{"A": "B", "B": "C"}.get(label, "A") for label in labels] for labels in y]
+    model.set_params(rounds=20, score_every=5).fit(X, wrong, X, y)
+    assert model.chosen_features() == before
+    assert model.score(X, y) > max(model.dev_curve_) / 100
+
+
 def test_the_model_file_holds_the_chosen_features_alone(tmp_path: object) -> None:
     X, y = toy_words(120)
     template = "word suffix(1) suffix(2) @ -1..1\nword[-1] & word[0]"

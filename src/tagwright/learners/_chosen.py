@@ -73,7 +73,7 @@ class Chosen:
 
     def renumber(self, numbering: Numbering) -> Chosen:
         """The same choices under new numbers, without the features that are gone."""
-        found = {numbering.find(number): rounds for number, rounds in self.rounds.items()}
+        found = {numbering.find(number): rounds.copy() for number, rounds in self.rounds.items()}
         return Chosen({number: rounds for number, rounds in found.items() if number >= 0})
 
     def name(self, names: Sequence[str], labels: Sequence[str], weights: Doubles) -> list[ChosenFeature]:
@@ -85,7 +85,7 @@ class Chosen:
             a, y = divmod(number, Y)
             pair = (before[a], labels[y]) if a < len(before) else (START, labels[y])
             pair = (labels[y], STOP) if a > len(before) else pair
-            found.append(ChosenFeature(*pair, float(weights[number]), rounds))
+            found.append(ChosenFeature(*pair, float(weights[number]), rounds.copy()))
         return found
 
     def store(self, arrays: dict[str, Any]) -> None:

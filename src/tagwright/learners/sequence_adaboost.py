@@ -161,6 +161,9 @@ class SequenceAdaBoost(SequenceTagger):
             dev, self.patience, all_callbacks(self.callbacks, self.verbose), lambda w: self._decode(booster, scores, w)
         )
         began, before = time.perf_counter(), chosen.n_rounds
+        if dev is not None and before:  # warm start: more rounds must do better than the model as it was
+            watch.best_weights = booster.weights.copy()
+            watch.best_score = dev.score(watch.decode(watch.best_weights))
         self.objective_curve_ = [booster.log_risk]
         reason = "rounds"
         number = 0
