@@ -29,8 +29,8 @@ from tagwright.chain.forward_backward import Chain
 from tagwright.encode.dataset import Dataset, spread
 from tagwright.encode.encoder import Encoder
 from tagwright.optim.boosting import Bound, minimise_exactly
-from tagwright.scores.linear import Pattern
 from tagwright.scores.occurrences import Pairs, count_chain, find_classes
+from tagwright.scores.places import Pattern
 from tagwright.scores.shares import (
     add_chain_changes,
     add_changes,

@@ -14,7 +14,7 @@ import numpy as np
 
 from tagwright.arrays import Doubles, Longs
 from tagwright.errors import ModelFileError
-from tagwright.scores.linear import Pattern
+from tagwright.scores.places import Pattern
 
 START, STOP = "<s>", "</s>"
 

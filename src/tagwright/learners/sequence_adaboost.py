@@ -31,8 +31,9 @@ from tagwright.learners._labels import Labels, number_labels
 from tagwright.learners._stored import restore_linear, store_linear
 from tagwright.learners._watch import DevSet, Watch, all_callbacks, count_jobs, warn_of_end
 from tagwright.optim.progress import Callback, Progress
-from tagwright.scores.linear import LinearScores, Pattern
+from tagwright.scores.linear import LinearScores
 from tagwright.scores.pattern import find_pattern
+from tagwright.scores.places import Pattern
 
 NOTHING = 1e-12
 """A gain below this share of the risk is rounding error."""

@@ -23,7 +23,7 @@ from tagwright.arrays import Doubles, Ints, Longs
 from tagwright.encode.dataset import Dataset, spread
 from tagwright.encode.encoder import Encoder
 from tagwright.scores.expanded import expand
-from tagwright.scores.linear import Pattern
+from tagwright.scores.places import Pattern
 
 
 @dataclass(frozen=True, slots=True)
