@@ -133,17 +133,27 @@ def cut(step: float, most: float) -> float:
 
 
 @tight_kernel
+def log_ratio(a: float, b: float) -> float:
+    """log(a / b), infinite where one of them is 0; no number where both are, or rounding made one negative."""
+    if a < 0 or b < 0 or a == b == 0:
+        return np.nan
+    if a == 0:
+        return -np.inf
+    return np.log(a / b) if b > 0 else np.inf
+
+
+@tight_kernel
 def best_step(
     first: int, last: int, low: Doubles, high: Doubles, A: Doubles, B: Doubles, most: float, guess: float
 ) -> float:
     """The step that minimises the bound of the feature with the classes `first` to `last` − 1, near `guess` or not."""
     if is_unit(first, last, low, high):
         N, P = sum_units(first, last, low, high, A, B)
-        return cut(0.5 * np.log(N / P), most)
+        return cut(0.5 * log_ratio(N, P), most)
     if last == first + 1:
         below = -low[first] * lower_weight(low[first], high[first], A[first], B[first])
         above = high[first] * upper_weight(low[first], high[first], A[first], B[first])
-        return cut(np.log(below / above) / (high[first] - low[first]), most)
+        return cut(log_ratio(below, above) / (high[first] - low[first]), most)
     return newton_step(first, last, low, high, A, B, most, guess)
 
 
