@@ -73,7 +73,7 @@ PRESETS: dict[str, Preset] = {
         """
         word lower prefix(1..5) suffix(1..5) shape longshape digits @ 0
         capitalised all_capitals mixed_case has_digit all_digits has_hyphen has_dot capital_dot punctuation @ 0
-        word lower prefix(1..3) suffix(1..3) shape longshape @ -1, 1
+        word lower shape longshape @ -1, 1
         word shape @ -2, 2
         word[-1] & word[0] @ 0..1
         shape[-1] & shape[0] @ 0..1
