@@ -30,14 +30,13 @@ def features_of(model: StructuredPerceptron, X: list) -> list[list[dict[str, flo
 
 
 def plain_perceptron(
-    rows: list, y: list, labels: list[str], seed: int, epochs: int, *, boundaries: bool, margin: float
+    rows: list, y: list, labels: list[str], orders: list[np.ndarray], *, boundaries: bool, margin: float
 ) -> dict:
     """Collins 2002 with enumeration for the argmax, every vector written out; pairs seen in training alone."""
     seen = {(a, lab) for s, labs in zip(rows, y, strict=True) for row, lab in zip(s, labs, strict=True) for a in row}
     w: dict = defaultdict(float)
     total: dict = defaultdict(float)
     steps = 1
-    rng = np.random.default_rng(seed)
 
     def vector(sentence: list, path: tuple[str, ...]) -> dict:
         v: dict = defaultdict(float)
@@ -52,8 +51,8 @@ def plain_perceptron(
             v["stop", path[-1]] += 1
         return v
 
-    for _ in range(epochs):
-        for i in rng.permutation(len(rows)):
+    for order in orders:
+        for i in order:
             paths = [p[::-1] for p in product(labels, repeat=len(rows[i]))]  # ties: smallest labels from the end
             scores = [
                 sum(w[k] * x for k, x in vector(rows[i], p).items())
@@ -72,16 +71,24 @@ def plain_perceptron(
     return {k: x / steps for k, x in total.items() if abs(x) > 1e-9}
 
 
+@pytest.mark.parametrize("orders", [1, 2])
 @pytest.mark.parametrize(("boundaries", "margin"), [(True, 0.0), (False, 0.0), (True, 2.5)])
 @pytest.mark.parametrize("kind", [toy_words, toy_columns, toy_dicts])
-def test_equals_the_plain_perceptron(kind: object, boundaries: bool, margin: float) -> None:
+def test_equals_the_plain_perceptron(kind: object, boundaries: bool, margin: float, orders: int) -> None:
+    """With two orders, the mean of two plain perceptrons."""
     X, y = kind(14, 3)  # type: ignore[operator]
     X, y = [s[:4] for s in X], [s[:4] for s in y]
     features = "auto" if kind is toy_dicts else "word suffix(1) @ -1..0\nsuffix(1)[-1] & suffix(1)[0]"
     settings = {"all_possible_states": False, "min_conjunction": 1, "boundaries": boundaries, "margin": margin}
-    model = StructuredPerceptron(features, epochs=3, random_state=5, **settings).fit(X, y)
-    rows = features_of(model, X)
-    expected = plain_perceptron(rows, y, model.labels_, 5, model.n_iter_, boundaries=boundaries, margin=margin)
+    model = StructuredPerceptron(features, epochs=3, orders=orders, random_state=5, **settings).fit(X, y)
+    rows, rng = features_of(model, X), np.random.default_rng(5)
+    epochs = [[rng.permutation(len(X)) for _ in range(orders)] for _ in range(model.n_iter_)]
+    plain = [
+        plain_perceptron(rows, y, model.labels_, [e[k] for e in epochs], boundaries=boundaries, margin=margin)
+        for k in range(orders)
+    ]
+    expected = {k: sum(w.get(k, 0.0) for w in plain) / orders for k in set().union(*plain)}
+    expected = {k: v for k, v in expected.items() if abs(v) > 1e-7}
     names, pattern = model.encoder_.attribute_names(), model.decoder_.scores.pattern
     attribute = np.repeat(np.arange(len(names)), np.diff(pattern.pointers))
     found = {
@@ -138,7 +145,8 @@ def test_warm_start_and_interrupt() -> None:
 
 
 @pytest.mark.parametrize(
-    "params", [{"epochs": 0}, {"margin": -1}, {"patience": 0}, {"min_count": 1.5}, {"all_possible_states": 1}]
+    "params",
+    [{"epochs": 0}, {"orders": 0}, {"margin": -1}, {"patience": 0}, {"min_count": 1.5}, {"all_possible_states": 1}],
 )
 def test_bad_parameters(params: dict) -> None:
     with pytest.raises(ParameterError, match=f"{next(iter(params))} must be"):

@@ -12,7 +12,7 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from tagwright.arrays import Doubles, Workers
+from tagwright.arrays import Doubles, Longs, Workers
 from tagwright.encode.dataset import Dataset
 from tagwright.encode.encoder import Encoder
 from tagwright.encode.flat_text import Sentences
@@ -21,7 +21,7 @@ from tagwright.learners._decoder import Decoder
 from tagwright.learners._estimator import FLAG, JOBS, NOT_NEGATIVE, SEED, WHOLE
 from tagwright.learners._labels import Labels, number_labels
 from tagwright.learners._objective import Weights
-from tagwright.learners._watch import DevSet, Watch, all_callbacks, warn_of_end
+from tagwright.learners._watch import DevSet, Watch, all_callbacks, count_jobs, warn_of_end
 from tagwright.learners._weights import transfer_weights
 from tagwright.optim.online import AveragedPerceptron
 from tagwright.optim.progress import Callback, Progress
@@ -40,6 +40,9 @@ class StructuredPerceptron(SequenceTagger):
     all_possible_states: give weights to (attribute, label) pairs that training did not see together, too; corrections
         of wrong guesses need them (on the dev set of Spanish names they are worth a point)
     epochs: passes over the training data
+    orders: perceptrons that learn side by side, on a thread each, from differently ordered sentences; their average is
+        the model (McDonald, Hall and Mann 2010). 1 is the perceptron of the papers; 2 was worth 0.2 points of F1 on
+        Spanish names, in cross-validation
     margin: how far the right labelling must be ahead of another, for each label in which they differ, to leave the
         weights alone; 0 is the perceptron of the papers (10 was better on the dev sets of three corpora)
     patience: with a dev set, stop after so many epochs without a better dev score; the best model is kept
@@ -48,7 +51,7 @@ class StructuredPerceptron(SequenceTagger):
 
     learner = "perceptron"
     ranges: ClassVar = {
-        "epochs": WHOLE, "margin": NOT_NEGATIVE, "min_count": WHOLE, "min_conjunction": WHOLE,
+        "epochs": WHOLE, "orders": WHOLE, "margin": NOT_NEGATIVE, "min_count": WHOLE, "min_conjunction": WHOLE,
         "all_possible_states": FLAG, "boundaries": FLAG, "patience": WHOLE, "well_formed": FLAG, "warm_start": FLAG,
         "random_state": SEED, "n_jobs": JOBS,
     }  # fmt: skip
@@ -58,6 +61,7 @@ class StructuredPerceptron(SequenceTagger):
         features: object = "auto",
         *,
         epochs: int = 12,
+        orders: int = 2,
         margin: float = 10.0,
         min_count: int = 1,
         min_conjunction: int = 1,
@@ -73,6 +77,7 @@ class StructuredPerceptron(SequenceTagger):
     ) -> None:
         self.features = features
         self.epochs = epochs
+        self.orders = orders
         self.margin = margin
         self.min_count = min_count
         self.min_conjunction = min_conjunction
@@ -94,17 +99,23 @@ class StructuredPerceptron(SequenceTagger):
         data = replace(encoder.learn(text), labels=number_labels(flat, names))
         pattern = find_pattern(encoder, data, len(names), all_states=self.all_possible_states, min_count=self.min_count)
         scores = LinearScores(encoder, pattern, len(names), np.float32)
-        state = AveragedPerceptron(pattern.n_weights, len(names), scores.width, int(data.lengths.max()))
+        sizes = pattern.n_weights, len(names), scores.width, int(data.lengths.max())
+        states = [AveragedPerceptron(*sizes) for _ in range(self.orders)]
         if self.warm_start and self.__sklearn_is_fitted__():
             start = np.zeros(pattern.n_weights + len(names) ** 2 + 2 * len(names))
             transfer_weights(self, encoder, scores, names, start, np.empty(0, np.int64))
-            state.begin_from(start)
+            for state in states:
+                state.begin_from(start)
         self.labels_, self.encoder_ = names, encoder
         dev = DevSet.build(self, X_dev, y_dev)
         watch = Watch(
             dev, self.patience, all_callbacks(self.callbacks, self.verbose), lambda w: self._decode(scores, w)
         )
-        self._learn(state, data, scores, watch)
+        workers = Workers(min(count_jobs(self.n_jobs), self.orders))
+        try:
+            self._learn(states, data, scores, watch, workers)
+        finally:
+            workers.close()
         return self
 
     def _decode(self, scores: LinearScores, vector: Doubles) -> Decoder:
@@ -112,32 +123,41 @@ class StructuredPerceptron(SequenceTagger):
         scores.set_weights(weights.attributes, Workers(1))
         return Decoder(scores, *self._constrain(weights.transition, weights.start, weights.stop))
 
-    def _learn(self, state: AveragedPerceptron, data: Dataset, scores: LinearScores, watch: Watch) -> None:
+    def _learn(
+        self, states: list[AveragedPerceptron], data: Dataset, scores: LinearScores, watch: Watch, workers: Workers
+    ) -> None:
         """All epochs."""
         began = time.perf_counter()
         random = np.random.default_rng(self.random_state)
         tokens = expand(self.encoder_, data)
+        attributes = tokens.pointers, tokens.attributes, tokens.values
+        pattern = scores.pattern.pointers, scores.pattern.labels
+        wrong = np.zeros(len(states))
+
+        def learn(k: int, order: Longs) -> None:
+            wrong[k] += states[k].learn(
+                order, data.offsets, data.labels, attributes, pattern, boundaries=self.boundaries, margin=self.margin
+            )
+
+        def average() -> Doubles:
+            return np.asarray(sum(state.average() for state in states) / len(states), np.float64)
+
         curve: list[float] = []
         reason = "epochs"
         try:
             for epoch in range(1, self.epochs + 1):
-                order = random.permutation(data.n_sentences)
-                wrong = 0
-                for first in range(0, len(order), PORTION):
-                    wrong += state.learn(
-                        order[first : first + PORTION], data.offsets, data.labels,
-                        (tokens.pointers, tokens.attributes, tokens.values),
-                        (scores.pattern.pointers, scores.pattern.labels),
-                        boundaries=self.boundaries, margin=self.margin,
-                    )  # fmt: skip
-                curve.append(float(wrong))
+                orders = [random.permutation(data.n_sentences) for _ in states]
+                wrong[:] = 0
+                for first in range(0, data.n_sentences, PORTION):
+                    workers.run(learn, [(k, order[first : first + PORTION]) for k, order in enumerate(orders)])
+                curve.append(float(wrong.mean()))
                 seconds = time.perf_counter() - began
-                report = Progress(epoch, self.epochs, wrong, None, None, seconds, unit="epoch")
-                if watch(report, state.average) or wrong == 0:
+                report = Progress(epoch, self.epochs, curve[-1], None, None, seconds, unit="epoch")
+                if watch(report, average) or not wrong.any():
                     break
         except KeyboardInterrupt:
             reason = "interrupted"
-        self.decoder_ = self._decode(scores, state.average() if watch.best_weights is None else watch.best_weights)
+        self.decoder_ = self._decode(scores, average() if watch.best_weights is None else watch.best_weights)
         self.n_iter_ = len(curve)
         self.objective_curve_ = curve
         self.dev_curve_ = watch.dev_curve
