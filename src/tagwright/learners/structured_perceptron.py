@@ -140,7 +140,11 @@ class StructuredPerceptron(SequenceTagger):
             )
 
         def average() -> Doubles:
-            return np.asarray(sum(state.average() for state in states) / len(states), np.float64)
+            Y = len(self.labels_)
+            total = np.zeros(scores.pattern.n_weights + Y * Y + 2 * Y)
+            for state in states:
+                state.add_average(total, 1 / len(states))
+            return total
 
         curve: list[float] = []
         reason = "epochs"
@@ -157,7 +161,9 @@ class StructuredPerceptron(SequenceTagger):
                     break
         except KeyboardInterrupt:
             reason = "interrupted"
-        self.decoder_ = self._decode(scores, average() if watch.best_weights is None else watch.best_weights)
+        weights = average() if watch.best_weights is None else watch.best_weights
+        states.clear()  # they are large, and the decoder needs room
+        self.decoder_ = self._decode(scores, weights)
         self.n_iter_ = len(curve)
         self.objective_curve_ = curve
         self.dev_curve_ = watch.dev_curve

@@ -130,6 +130,10 @@ def perceptron_pass(
     return wrong
 
 
+PIECE = 1 << 16
+"""Weights averaged at once."""
+
+
 class AveragedPerceptron:
     """The state of one training: current weights, lazy sums, and the clock."""
 
@@ -150,7 +154,7 @@ class AveragedPerceptron:
         self._alive, self._path = np.empty(Y + 4, np.int64), np.empty(longest, np.int64)
 
     def begin_from(self, vector: Doubles) -> None:
-        """Take over weights, laid out as `average` gives them."""
+        """Take over weights, laid out as `add_average` gives them."""
         Y, n = len(self.incoming), len(self.weights)
         self.weights[:] = vector[:n]
         self.transition[:, :Y] = vector[n : n + Y * Y].reshape(Y, Y)
@@ -177,13 +181,12 @@ class AveragedPerceptron:
         self.clock += len(order)
         return int(wrong)
 
-    def average(self) -> Doubles:
-        """[attribute weights | transition | start | stop], averaged over all steps so far."""
-        Y = len(self.incoming)
-        return np.concatenate(
-            [
-                self.weights - self.late / self.clock,
-                (self.transition[:, :Y] - self.late_transition / self.clock).ravel(),
-                (self.ends[:, :Y] - self.late_ends / self.clock).ravel(),
-            ]
-        )
+    def add_average(self, out: Doubles, share: float) -> None:
+        """out += share · [attribute weights | transition | start | stop], averaged over all steps so far."""
+        Y, n = len(self.incoming), len(self.weights)
+        for first in range(0, n, PIECE):  # no copy of all weights
+            part = slice(first, min(first + PIECE, n))
+            out[part] += share * (self.weights[part] - self.late[part] / self.clock)
+        edges = self.transition[:, :Y] - self.late_transition / self.clock
+        ends = self.ends[:, :Y] - self.late_ends / self.clock
+        out[n:] += share * np.concatenate([edges.ravel(), ends.ravel()])

@@ -64,6 +64,17 @@ def count_carried(pointers: Longs, attributes: Ints, gold: Ints, sets: Bools, se
             mark_seen(gold[p], sets, seen[attributes[e]])
 
 
+@kernel
+def list_seen(seen: Bools, labels: Ints) -> None:
+    """The labels of every row of seen [A, Y], row after row."""
+    n = 0
+    for a in range(seen.shape[0]):
+        for y in range(seen.shape[1]):
+            if seen[a, y]:
+                labels[n] = y
+                n += 1
+
+
 def find_pattern(
     encoder: Encoder, data: Dataset, n_labels: int, *, all_states: bool, min_count: int, sets: Bools | None = None
 ) -> Pattern:
@@ -84,4 +95,6 @@ def find_pattern(
         seen[counts > 0] = True
     seen[counts < min_count] = False
     pointers = np.concatenate([[0], np.cumsum(seen.sum(axis=1))]).astype(np.int64)
-    return Pattern(pointers, np.nonzero(seen)[1].astype(np.int32))
+    labels = np.empty(int(pointers[-1]), np.int32)
+    list_seen(seen, labels)
+    return Pattern(pointers, labels)
