@@ -66,7 +66,8 @@ def test_karush_kuhn_tucker(cap: float) -> None:
         assert alpha is not None
         gradient = m - G @ alpha
         price = max(0.0, gradient.max()) if cap < np.inf else 0.0  # λ of the cap
-        assert alpha.min() >= 0 and alpha.sum() <= cap + 1e-12, "primal feasibility"
+        assert alpha.min() >= 0, "primal feasibility"
+        assert alpha.sum() <= cap + 1e-12, "primal feasibility: the cap"
         assert (gradient <= price + 1e-8).all(), "dual feasibility"
         np.testing.assert_allclose(gradient[alpha > 0], price, atol=1e-8, err_msg="complementary slackness of α")
         assert price * (cap - alpha.sum() if cap < np.inf else 0.0) == pytest.approx(0, abs=1e-7), "and of the cap"

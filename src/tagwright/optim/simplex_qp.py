@@ -8,8 +8,8 @@ Returned      the optimal α, to the tolerance in the optimality conditions; or 
 It is the dual of an HM-SVM restricted to one training sequence and the labellings in its working set (HMSVM section 6;
 LM-POS section 4). The L2 slack adds 1/C to every entry of G and has no cap; the hard margin has neither.
 
-Method. A slack variable α_K = C − Σ α turns the cap into an equation Σ_{0..K} α = C, with g_K = 0 and no curvature. With
-the gradient g = m − G α, α is optimal when (Karush, Kuhn, Tucker)
+Method. A further variable α_K = C − Σ α turns the cap into an equation Σ_{0..K} α = C, with g_K = 0 and no curvature.
+With the gradient g = m − G α, α is optimal when (Karush, Kuhn, Tucker)
 
     g_i ≤ λ for all i,   g_i = λ where α_i > 0                  so max_i g_i − min_{j : α_j > 0} g_j = 0
 
