@@ -21,8 +21,9 @@ X, y = toy_words(12)
 fresh = toy_words(4, seed=3)[0]
 found = {"jit": JIT}
 for name, learner in LEARNERS.items():
-    quick = {"tolerance": 0.1}
-    short = {"perceptron": {"epochs": 2}, "crf": quick, "memm": quick, "adaboost": {"rounds": 5}}.get(name, {})
+    quick, online = {"tolerance": 0.1}, {"epochs": 2}
+    short = {"crf": quick, "memm": quick, "perceptron": online, "kernel-perceptron": online}.get(name, {})
+    short = {"adaboost": {"rounds": 5}, "hmsvm": {"tol": 1e-4}}.get(name, short)
     model = learner("word suffix(1) @ -1..0\\nword[-1] & word[0]" if name != "hmm" else None, random_state=0, **short)
     model.fit(X, y)
     found[name] = [model.predict(fresh), model.predict_nbest(fresh, k=3)]

@@ -17,17 +17,28 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from tagwright import datasets
     from tagwright.attributes.templates import FeatureSet
-    from tagwright.learners import CRF, HMM, MEMM, SequenceAdaBoost, StructuredPerceptron, load
+    from tagwright.learners import (
+        CRF,
+        HMM,
+        HMSVM,
+        MEMM,
+        KernelPerceptron,
+        SequenceAdaBoost,
+        StructuredPerceptron,
+        load,
+    )
     from tagwright.tagger import Tagger
 
 __all__ = [
-    "CRF", "HMM", "MEMM", "FeatureSet", "SequenceAdaBoost", "StructuredPerceptron", "Tagger", "__version__", "datasets",
-    "load",
+    "CRF", "HMM", "HMSVM", "MEMM", "FeatureSet", "KernelPerceptron", "SequenceAdaBoost", "StructuredPerceptron",
+    "Tagger", "__version__", "datasets", "load",
 ]  # fmt: skip
 
 _PLACES = {
     "CRF": "tagwright.learners",
     "HMM": "tagwright.learners",
+    "HMSVM": "tagwright.learners",
+    "KernelPerceptron": "tagwright.learners",
     "MEMM": "tagwright.learners",
     "SequenceAdaBoost": "tagwright.learners",
     "StructuredPerceptron": "tagwright.learners",

@@ -25,6 +25,8 @@ def explain(model: SequenceTagger, text: str) -> list[Explained]:
     features = model.encoder_.features
     if features is None:
         raise DataError("the model takes ready-made attributes: there are no templates", place="--attributes")
+    if list_weights(model) is None:
+        raise DataError("the model compares tokens by a kernel: attributes have no weights", place="--attributes")
     tokens = text.split()
     if not tokens:
         raise DataError("found no tokens, expected a sentence with spaces between its tokens", place="--attributes")

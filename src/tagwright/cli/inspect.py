@@ -25,6 +25,7 @@ from tagwright.cli.learned import (
 )
 from tagwright.cli.models import LoadedModel, open_model
 from tagwright.cli.report import count
+from tagwright.cli.support import find_support, format_support, support_json
 from tagwright.errors import ParameterError
 from tagwright.learners import SequenceAdaBoost, SequenceTagger
 
@@ -45,6 +46,12 @@ def run(arguments: Namespace) -> None:
                 print_json({"tokens": [token.to_json() for token in explained]})
             else:
                 print(format_explained(explained))
+        elif arguments.support is not None:
+            support = find_support(model, None if arguments.support < 0 else arguments.support)
+            if arguments.json:
+                print_json(support_json(support))
+            else:
+                print(format_support(support, arguments.top))
         elif arguments.json:
             print_json(describe(loaded, arguments.model, labels, arguments.top))
         else:

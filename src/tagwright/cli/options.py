@@ -11,7 +11,8 @@ from collections.abc import Callable
 from tagwright import __version__
 
 FORMATS = ("auto", "columns", "conllu", "slashed", "plain", "crfsuite")
-LEARNERS = ("crf", "hmm", "memm", "perceptron", "adaboost")  # for the help text; they are in tagwright.learners
+# For the help text; the learners themselves are in tagwright.learners.
+LEARNERS = ("crf", "hmm", "hmsvm", "kernel-perceptron", "memm", "perceptron", "adaboost")
 PRESETS = ("pos", "ner", "chunk", "s1", "s2", "s3", "ratnaparkhi")  # likewise
 MOST_NBEST = 100
 
@@ -119,6 +120,14 @@ def _add_inspect(commands: argparse._SubParsersAction[argparse.ArgumentParser]) 
         "--attributes",
         metavar="'TOKEN TOKEN ...'",
         help="show the attributes and weights of each token of a sentence instead; columns are joined: dog/NN",
+    )
+    add(
+        "--support",
+        metavar="N",
+        nargs="?",
+        type=_whole(0),
+        const=-1,
+        help="show the support sequences of an hmsvm instead: of training sentence N (from 0), or the --top heaviest",
     )
     add("--quiet", action="store_true", help="no notes on standard error")
     add("--json", action="store_true", help="print one JSON object")

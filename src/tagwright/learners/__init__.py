@@ -9,12 +9,15 @@ from tagwright.learners._base import SequenceTagger
 from tagwright.learners._stored import restore
 from tagwright.learners.crf import CRF
 from tagwright.learners.hmm import HMM
+from tagwright.learners.hmsvm import HMSVM
+from tagwright.learners.kernel_perceptron import KernelPerceptron
 from tagwright.learners.memm import MEMM
 from tagwright.learners.sequence_adaboost import SequenceAdaBoost
 from tagwright.learners.structured_perceptron import StructuredPerceptron
 
 LEARNERS: dict[str, type[SequenceTagger]] = {
-    learner.learner: learner for learner in (CRF, HMM, MEMM, StructuredPerceptron, SequenceAdaBoost)
+    learner.learner: learner
+    for learner in (CRF, HMM, HMSVM, KernelPerceptron, MEMM, StructuredPerceptron, SequenceAdaBoost)
 }
 
 
@@ -24,4 +27,7 @@ def load(path: str | os.PathLike[str]) -> SequenceTagger:
     return model
 
 
-__all__ = ["CRF", "HMM", "LEARNERS", "MEMM", "SequenceAdaBoost", "SequenceTagger", "StructuredPerceptron", "load"]
+__all__ = [
+    "CRF", "HMM", "HMSVM", "LEARNERS", "MEMM", "KernelPerceptron", "SequenceAdaBoost", "SequenceTagger",
+    "StructuredPerceptron", "load",
+]  # fmt: skip

@@ -226,6 +226,12 @@ class SequenceTagger(Estimator):
     def _restore_scores(self, arrays: dict[str, Any]) -> Scores:
         return restore_linear(self, arrays)
 
+    def _store_more(self, arrays: dict[str, Any], strings: dict[str, list[str]]) -> None:
+        """Put what a learner keeps beside the scores into the model file."""
+
+    def _restore_more(self, arrays: dict[str, Any], strings: dict[str, list[str]]) -> None:
+        """Take it out again."""
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to one file (atomically, no pickle)."""
         self._check_fitted()

@@ -79,6 +79,7 @@ def is_whole(value: Any, least: int) -> bool:
 WHOLE = (lambda value: is_whole(value, 1), "a whole number of at least 1")
 NATURAL = (lambda value: is_whole(value, 0), "a whole number of at least 0")
 NOT_NEGATIVE = (lambda value: 0 <= value < float("inf"), "a number of at least 0")
+POSITIVE = (lambda value: not isinstance(value, bool) and 0 < value < float("inf"), "a number above 0")
 FLAG = (lambda value: isinstance(value, bool), "True or False")
 SEED = (lambda value: value is None or is_whole(value, 0), "None or a whole number of at least 0")
 JOBS = (lambda value: value is None or value == -1 or is_whole(value, 1), "None, -1 (all cores) or at least 1")

@@ -47,6 +47,7 @@ def store(model: Learner, path: Path) -> None:
     }
     _store_encoder(model.encoder_, arrays, strings)
     model._store_scores(arrays)
+    model._store_more(arrays, strings)
     store_chain(model.decoder_, arrays)
     write_model(path, header, arrays, strings)
 
@@ -84,6 +85,7 @@ def _restore(stored: StoredModel, learners: Mapping[str, Callable[..., Learner]]
     if header.get("span_calibration") is not None:
         model.span_calibration_ = _restore_calibration(header["span_calibration"])
     model.decoder_ = restore_chain(model, model._restore_scores(stored.arrays), stored.arrays)
+    model._restore_more(stored.arrays, stored.strings)
     return model
 
 

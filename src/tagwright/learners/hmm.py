@@ -37,7 +37,7 @@ from tagwright.encode.forms import N_EDGES
 from tagwright.errors import ModelFileError, ParameterError
 from tagwright.learners._base import SequenceTagger
 from tagwright.learners._decoder import Decoder, Scores
-from tagwright.learners._estimator import FLAG, JOBS, NATURAL, SEED, one_of
+from tagwright.learners._estimator import FLAG, JOBS, NATURAL, POSITIVE, SEED, one_of
 from tagwright.learners._labels import Labels, number_labels
 from tagwright.learners._objective import count_gold
 from tagwright.learners._watch import DevSet, all_callbacks
@@ -47,8 +47,6 @@ from tagwright.scores.linear import LinearScores
 from tagwright.scores.places import Pattern
 from tagwright.scores.tables import Counts, Spelling, TableScores, chain_tables
 from tagwright.sequence import Item
-
-POSITIVE = (lambda value: not isinstance(value, bool) and 0 < value < float("inf"), "a number above 0")
 
 
 class HMM(SequenceTagger):

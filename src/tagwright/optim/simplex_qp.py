@@ -36,11 +36,19 @@ RAY = 1e-6
 
 @tight_kernel
 def solve_simplex_qp(
-    gains: Doubles, gram: Doubles, K: int, cap: float, tolerance: float, alpha: Doubles, gradient: Doubles
+    gains: Doubles,
+    gram: Doubles,
+    K: int,
+    cap: float,
+    tolerance: float,
+    share: float,
+    alpha: Doubles,
+    gradient: Doubles,
 ) -> int:
     """Maximise over alpha[:K], in place; returns the number of steps, or UNBOUNDED. gradient [K + 1]: work.
 
-    gains [≥ K] and gram [≥ K, ≥ K] may be larger than the problem.
+    gains [≥ K] and gram [≥ K, ≥ K] may be larger than the problem. It ends when the optimality conditions hold to the
+    tolerance or, with a cap, when the duality gap Σ_j α_j (max_i g_i − g_j) is down to a share of the first.
     """
     rest = cap
     for a in range(K):
@@ -50,19 +58,21 @@ def solve_simplex_qp(
             gradient[a] -= gram[a, b] * alpha[b]
     rest = max(rest, 0.0)
     gradient[K] = 0.0
+    enough = 0.0
     for steps in range(MOST_STEPS):
         i = 0
         for a in range(1, K + 1):
             if gradient[a] > gradient[i]:
                 i = a
         own = gram[i, i] if i < K else 0.0
-        j, best, gap, curvature = -1, 0.0, 0.0, 0.0
+        j, best, gap, loss, curvature = -1, 0.0, 0.0, 0.0, 0.0
         for a in range(K + 1):
             held = alpha[a] if a < K else rest
             lead = gradient[i] - gradient[a]
             if held <= 0.0 or lead <= 0.0:
                 continue
             gap = max(gap, lead)
+            loss += held * lead
             other = gram[a, a] if a < K else 0.0
             bend = own + other - (2.0 * gram[i, a] if i < K and a < K else 0.0)
             if bend <= FLAT * (own + other):
@@ -70,7 +80,9 @@ def solve_simplex_qp(
             promise = lead * lead / bend if bend > 0.0 else np.inf
             if j < 0 or promise > best:
                 j, best, curvature = a, promise, bend
-        if gap <= tolerance:
+        if steps == 0 and cap < np.inf:
+            enough = share * loss
+        if gap <= tolerance or loss <= enough:
             return steps
         held = alpha[j] if j < K else rest
         move = min((gradient[i] - gradient[j]) / curvature, held) if curvature > 0.0 else held
@@ -106,5 +118,5 @@ def maximise_on_simplex(
     """The α that maximises m·α − ½ αᵀ G α with α ≥ 0 and Σ α ≤ cap; None where the maximum is infinite."""
     alpha = np.zeros(len(gains)) if start is None else start.astype(np.float64)
     m, G = np.ascontiguousarray(gains, np.float64), np.ascontiguousarray(gram, np.float64)
-    steps = solve_simplex_qp(m, G, len(m), float(cap), tolerance, alpha, np.empty(len(m) + 1))
+    steps = solve_simplex_qp(m, G, len(m), float(cap), tolerance, 0.0, alpha, np.empty(len(m) + 1))
     return None if steps == UNBOUNDED else alpha

@@ -1,0 +1,60 @@
+"""The support sequences of an HM-SVM, for `tagwright inspect --support`: figure 2 of the HMSVM paper as text.
+
+The right labels stand under the tokens; of a support sequence only the labels that differ are shown, with its α.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tagwright.errors import ParameterError
+from tagwright.learners import HMSVM, SequenceTagger
+from tagwright.learners._support import SupportSentence
+
+SAME = "-"
+
+
+def find_support(model: SequenceTagger, number: int | None) -> list[SupportSentence]:
+    """The sentences to show: number `number` of the training data (from 0), or all that have support sequences."""
+    if not isinstance(model, HMSVM):
+        raise ParameterError(f"--support: {model.learner} has no support sequences; train an hmsvm")
+    if number is None:
+        return model.support_sequences_
+    found = [one for one in model.support_sequences_ if one.sentence == number]
+    if not found:
+        raise ParameterError(f"--support: sentence {number} has no support sequences: it keeps its margin with room")
+    return found
+
+
+def support_json(support: list[SupportSentence]) -> dict[str, Any]:
+    """Everything, for machines."""
+    return {
+        "sentences": [
+            {
+                "sentence": one.sentence,
+                "tokens": one.tokens,
+                "labels": one.labels,
+                "support": [{"alpha": s.alpha, "labels": s.labels} for s in one.sequences],
+            }
+            for one in support
+        ]
+    }
+
+
+def format_support(support: list[SupportSentence], top: int) -> str:
+    """A block for each of the `top` sentences with the largest Σ α, and a summary."""
+    sequences = sum(len(one.sequences) for one in support)
+    parts = [f"{sequences:,} support sequences of {len(support):,} sentences"]
+    ranked = sorted(support, key=lambda one: -sum(s.alpha for s in one.sequences))[:top]
+    return "\n\n".join([*parts, *map(format_sentence, ranked)])
+
+
+def format_sentence(one: SupportSentence) -> str:
+    """Tokens, right labels, and the labels that differ."""
+    rows = [["", *one.tokens], ["right", *one.labels]]
+    for sequence in one.sequences:
+        labels = [SAME if a == b else a for a, b in zip(sequence.labels, one.labels, strict=True)]
+        rows.append([f"{sequence.alpha:.4f}", *labels])
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = [" ".join([f"{text:<{width}}" for text, width in zip(row, widths, strict=True)]).rstrip() for row in rows]
+    return "\n".join([f"sentence {one.sentence}: {len(one.sequences)} support sequences", *lines])

@@ -1,0 +1,74 @@
+"""`tagwright inspect --support`, and kernels on the command line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from cli.commands import Run, train
+
+from tagwright import HMSVM, load
+
+
+@pytest.fixture(scope="module")
+def machine(tmp_path_factory: pytest.TempPathFactory, small: Path) -> Path:
+    return train(tmp_path_factory.mktemp("model") / "svm.tw", small, "--column", "POS", learner="hmsvm")
+
+
+def test_support_shows_only_what_differs(machine: Path, run: Run) -> None:
+    model = load(machine)
+    assert isinstance(model, HMSVM)
+    one = model.support_sequences_[0]
+    shown = run("inspect", machine, "--support", one.sentence)
+    assert shown.code == 0, shown.err
+    summary, _, title, tokens, right, *rows = shown.out.splitlines()
+    assert summary.endswith("support sequences of 1 sentences")
+    assert title == f"sentence {one.sentence}: {len(one.sequences)} support sequences"
+    assert tokens.split() == one.tokens
+    assert right.split() == ["right", *one.labels]
+    assert len(rows) == len(one.sequences)
+    for row, sequence in zip(rows, one.sequences, strict=True):
+        alpha, *labels = row.split()
+        assert float(alpha) == pytest.approx(sequence.alpha, abs=5e-5)
+        expected = ["-" if a == b else a for a, b in zip(sequence.labels, one.labels, strict=True)]
+        assert labels == expected
+        assert set(labels) != {"-"}
+
+
+def test_the_heaviest_come_first(machine: Path, run: Run) -> None:
+    model = load(machine)
+    assert isinstance(model, HMSVM)
+    sums = {one.sentence: sum(s.alpha for s in one.sequences) for one in model.support_sequences_}
+    shown = run("inspect", machine, "--support", "--top", 3).out
+    titles = [line for line in shown.splitlines() if line.startswith("sentence ")]
+    numbers = [int(line.split()[1].rstrip(":")) for line in titles]
+    assert [sums[number] for number in numbers] == sorted(sums.values(), reverse=True)[:3]
+    found = json.loads(run("inspect", machine, "--support", "--json").out)
+    assert [one["sentence"] for one in found["sentences"]] == list(sums)
+    assert all(len(s["labels"]) == len(one["labels"]) for one in found["sentences"] for s in one["support"])
+
+
+def test_support_where_there_is_none(machine: Path, model: Path, run: Run) -> None:
+    shown = run("inspect", model, "--support")
+    assert shown.code != 0
+    assert "crf has no support sequences; train an hmsvm" in shown.err
+    shown = run("inspect", machine, "--support", 100_000)
+    assert shown.code != 0
+    assert "sentence 100000 has no support sequences" in shown.err
+
+
+def test_a_model_with_a_kernel(small: Path, run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "kernel.tw"
+    done = run(
+        "train", small, "--out", path, "--column", "POS", "--learner", "kernel-perceptron", "--features", "s2",
+        "--set", "kernel=rbf", "--set", "epochs=2", "--quiet",
+    )  # fmt: skip
+    assert done.code == 0, done.err
+    shown = run("inspect", path)
+    assert shown.code == 0, shown.err
+    assert "kernel=rbf" in shown.out
+    shown = run("inspect", path, "--attributes", "the house")
+    assert shown.code != 0
+    assert "attributes have no weights" in shown.err
+    assert run("tag", path, "--format", "plain", stdin="the house\n").code == 0
