@@ -225,6 +225,15 @@ def test_infeasible_hard_margin_says_so(X: list, y: list) -> None:
     assert HMSVM("s1", slack="l1", random_state=0).fit(X, y).converged_
 
 
+def test_inseparable_data_run_away_soon() -> None:
+    """No two sentences contradict each other; all together do."""
+    X = [["xa", "yb", "xb"], ["yb", "xa"], ["zc", "xb"], ["za"], ["zc", "yb", "xa"]]
+    y = [["A", "B", "B"], ["B", "A"], ["A", "B"], ["A"], ["B", "B", "A"]]
+    for margin in ("unit", "hamming"):
+        with pytest.raises(DataError, match=r"hard margin cannot be had.*norm above"):
+            HMSVM(FEATURES, slack="none", margin=margin, random_state=0).fit(X, y)
+
+
 def test_threads_do_not_matter() -> None:
     X, y = toy_words(60)
     a, b = (HMSVM("s2", C=0.1, random_state=1, n_jobs=n).fit(X, y) for n in (1, 3))
