@@ -49,6 +49,16 @@ def test_the_heaviest_come_first(machine: Path, run: Run) -> None:
     assert all(len(s["labels"]) == len(one["labels"]) for one in found["sentences"] for s in one["support"])
 
 
+def test_a_page_of_support_sequences(machine: Path, run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "page.html"
+    assert run("inspect", machine, "--support", "--top", 2, "--html", path).code == 0
+    assert "give --support too" in run("inspect", machine, "--html", path).err
+    page = path.read_text(encoding="utf-8")
+    assert page.count("<table>") == page.count("</table>") == 2
+    text = run("inspect", machine, "--support", "--top", 2).out
+    assert page.count("<td>-</td>") == text.split().count("-")
+
+
 def test_support_where_there_is_none(machine: Path, model: Path, run: Run) -> None:
     shown = run("inspect", model, "--support")
     assert shown.code != 0

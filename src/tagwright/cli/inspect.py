@@ -9,6 +9,7 @@ import textwrap
 from argparse import Namespace
 from collections.abc import Sequence
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
 from tagwright.cli.console import notes, print_json
@@ -25,7 +26,7 @@ from tagwright.cli.learned import (
 )
 from tagwright.cli.models import LoadedModel, open_model
 from tagwright.cli.report import count
-from tagwright.cli.support import find_support, format_support, support_json
+from tagwright.cli.support import find_support, format_support, support_html, support_json
 from tagwright.errors import ParameterError
 from tagwright.learners import SequenceAdaBoost, SequenceTagger
 
@@ -40,6 +41,8 @@ def run(arguments: Namespace) -> None:
         loaded = open_model(arguments.model)
         model = loaded.model
         labels = check_labels(arguments.label, model)
+        if arguments.html is not None and arguments.support is None:
+            raise ParameterError("--html: there is a page of support sequences only; give --support too")
         if arguments.attributes is not None:
             explained = explain(model, arguments.attributes)
             if arguments.json:
@@ -48,7 +51,9 @@ def run(arguments: Namespace) -> None:
                 print(format_explained(explained))
         elif arguments.support is not None:
             support = find_support(model, None if arguments.support < 0 else arguments.support)
-            if arguments.json:
+            if arguments.html is not None:
+                Path(arguments.html).write_text(support_html(support, arguments.top), encoding="utf-8")
+            elif arguments.json:
                 print_json(support_json(support))
             else:
                 print(format_support(support, arguments.top))

@@ -129,6 +129,7 @@ def _add_inspect(commands: argparse._SubParsersAction[argparse.ArgumentParser]) 
         const=-1,
         help="show the support sequences of an hmsvm instead: of training sentence N (from 0), or the --top heaviest",
     )
+    add("--html", metavar="FILE", help="with --support: write a page there instead")
     add("--quiet", action="store_true", help="no notes on standard error")
     add("--json", action="store_true", help="print one JSON object")
 

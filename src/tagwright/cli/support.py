@@ -1,10 +1,11 @@
-"""The support sequences of an HM-SVM, for `tagwright inspect --support`: figure 2 of the HMSVM paper as text.
+"""The support sequences of an HM-SVM, for `tagwright inspect --support`: figure 2 of the HMSVM paper, as text or HTML.
 
 The right labels stand under the tokens; of a support sequence only the labels that differ are shown, with its α.
 """
 
 from __future__ import annotations
 
+from html import escape
 from typing import Any
 
 from tagwright.errors import ParameterError
@@ -12,6 +13,7 @@ from tagwright.learners import HMSVM, SequenceTagger
 from tagwright.learners._support import SupportSentence
 
 SAME = "-"
+STYLE = "<style>body {font-family: sans-serif} th, td {padding: 0 .5em; text-align: left}</style>"
 
 
 def find_support(model: SequenceTagger, number: int | None) -> list[SupportSentence]:
@@ -43,18 +45,48 @@ def support_json(support: list[SupportSentence]) -> dict[str, Any]:
 
 def format_support(support: list[SupportSentence], top: int) -> str:
     """A block for each of the `top` sentences with the largest Σ α, and a summary."""
+    return "\n\n".join([summarise(support), *map(format_sentence, heaviest(support, top))])
+
+
+def summarise(support: list[SupportSentence]) -> str:
     sequences = sum(len(one.sequences) for one in support)
-    parts = [f"{sequences:,} support sequences of {len(support):,} sentences"]
-    ranked = sorted(support, key=lambda one: -sum(s.alpha for s in one.sequences))[:top]
-    return "\n\n".join([*parts, *map(format_sentence, ranked)])
+    return f"{sequences:,} support sequences of {len(support):,} sentences"
 
 
-def format_sentence(one: SupportSentence) -> str:
+def heaviest(support: list[SupportSentence], top: int) -> list[SupportSentence]:
+    return sorted(support, key=lambda one: -sum(s.alpha for s in one.sequences))[:top]
+
+
+def title(one: SupportSentence) -> str:
+    return f"sentence {one.sentence}: {len(one.sequences)} support sequences"
+
+
+def table(one: SupportSentence) -> list[list[str]]:
     """Tokens, right labels, and the labels that differ."""
     rows = [["", *one.tokens], ["right", *one.labels]]
     for sequence in one.sequences:
         labels = [SAME if a == b else a for a, b in zip(sequence.labels, one.labels, strict=True)]
         rows.append([f"{sequence.alpha:.4f}", *labels])
+    return rows
+
+
+def format_sentence(one: SupportSentence) -> str:
+    """The table of a sentence, in columns."""
+    rows = table(one)
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = [" ".join([f"{text:<{width}}" for text, width in zip(row, widths, strict=True)]).rstrip() for row in rows]
-    return "\n".join([f"sentence {one.sentence}: {len(one.sequences)} support sequences", *lines])
+    return "\n".join([title(one), *lines])
+
+
+def support_html(support: list[SupportSentence], top: int) -> str:
+    """The same as a page of its own."""
+    parts = ["<!DOCTYPE html>", '<meta charset="utf-8">', "<title>Support sequences</title>", STYLE]
+    parts.append(f"<h1>{summarise(support)}</h1>")
+    for one in heaviest(support, top):
+        head, *rows = table(one)
+        cells = "".join([f"<th>{escape(token)}</th>" for token in head])
+        parts += [f"<h2>{title(one)}</h2>", "<table>", f"<tr>{cells}</tr>"]
+        for row in rows:
+            parts.append(f"<tr>{''.join([f'<td>{escape(text)}</td>' for text in row])}</tr>")
+        parts.append("</table>")
+    return "\n".join([*parts, ""])
