@@ -15,7 +15,7 @@ from tagwright.encode.flat_text import FlatText
 from tagwright.learners._labels import number_labels
 from tagwright.optim.kernel_space import KernelSpace
 from tagwright.optim.linear_space import LinearSpace
-from tagwright.optim.working_set import Space, WorkingSet
+from tagwright.optim.working_set import Space, WorkingSet, bound_primal
 from tagwright.scores.contexts import find_contexts
 from tagwright.scores.expanded import expand
 from tagwright.scores.gram import Gram
@@ -63,14 +63,33 @@ def test_a_visit_moves_the_scores_of_its_own_sentence(kind: str, slack: str) -> 
         np.testing.assert_allclose(state._search.ends[:, :Y].ravel(), state.chain[Y * Y :], atol=1e-12)
 
 
-def test_the_hard_margin_stretches_to_the_best_length() -> None:
-    state = build("linear", "none")
+@pytest.mark.parametrize("slack", ["l1", "l2"])
+def test_the_primal_bound_is_the_least_over_lengths(slack: str) -> None:
+    rng = np.random.default_rng(0)
+    for C in (0.01, 0.1, 1.0, 30.0):
+        losses = np.maximum(rng.normal(0.3, 0.4, 50), 0)
+        lengths = np.linspace(1, 40, 200_001)[:, None]
+        r = np.maximum(lengths * losses - (lengths - 1), 0)
+        costs = r.sum(axis=1) if slack == "l1" else 0.5 * (r**2).sum(axis=1)
+        expected = float((0.5 * lengths[:, 0] ** 2 * 3.0 + C * costs).min())
+        assert bound_primal(losses, 3.0, C, slack) == pytest.approx(expected, rel=1e-5)
+
+
+@pytest.mark.parametrize("slack", ["none", "l2"])
+def test_stretching_finds_the_best_length(slack: str) -> None:
+    state = build("linear", slack)
     for _ in range(2):
         state._sweep(np.arange(20), 2)
     state._search_all()
     before = state._measure(1, 0.0)
     state._stretch(before)
     after = state._measure(2, 0.0)
-    reward = before.dual + 0.5 * before.squared_norm
-    assert after.dual == pytest.approx(reward**2 / (2 * before.squared_norm))
     assert after.dual >= before.dual
+    for factor in (0.99, 1.01):
+        state.space.scale(factor)
+        state.chain *= factor
+        state.planes.alpha[:] *= factor
+        assert state._measure(3, 0.0).dual < after.dual
+        state.space.scale(1 / factor)
+        state.chain /= factor
+        state.planes.alpha[:] /= factor

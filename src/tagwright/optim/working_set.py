@@ -22,10 +22,13 @@ Kolmogorov and Lampert, CVPR 2015), and with an exact optimum over them instead 
 Shrinking: sweeps are most of the work. A sequence that keeps its margin and has no plane is left out of them; one that
 adds little to the gap, of two sweeps in three.
 
+Length: sequences one by one are slow to find how long w must be. All α together are stretched to the best length, the s
+that maximises D(s α), as far as the cap goes. And w is judged at its best length: since Δ ≥ 1, s w with s ≥ 1 has no
+loss above s H_i − (s − 1), which bounds the primal. (Labels do not depend on the length.)
+
 Hard margin: if no labelling violates by v ≥ 1, w / (1 − v) keeps all margins, so ½‖w‖² / (1 − v)² bounds the optimum.
-All α together are stretched to the best length, Σ α Δ / ‖w‖² times; where the data are inseparable, they then grow
-without end by a factor a pass. Any w that keeps all margins has ‖w‖ ≥ Σ α Δ / ‖Σ α δΦ‖; when that exceeds FARTHEST, the
-data are called inseparable.
+Where the data are inseparable, stretched α grow without end by a factor a pass. Any w that keeps all margins has
+‖w‖ ≥ Σ α Δ / ‖Σ α δΦ‖; when that exceeds FARTHEST, the data are called inseparable.
 """
 
 from __future__ import annotations
@@ -54,6 +57,7 @@ MOST_SWEEPS = 8
 SHARE = 0.2
 """Sweeps end when the gap over the working sets is this share of the whole gap."""
 FARTHEST = 1e6
+LONGEST = 1e6
 
 
 class Space(Protocol):
@@ -83,6 +87,30 @@ class Pass:
     violated: int  # sequences with a loss
     planes: int
     seconds: float
+
+
+def bound_primal(losses: Doubles, squared_norm: float, C: float, slack: str) -> float:
+    """The primal objective of s w at its best length s ≥ 1, from above: the losses r_i = max(0, s H_i − (s − 1))."""
+    if slack == "none":
+        worst = float(losses.max())
+        return 0.5 * squared_norm / (1 - worst) ** 2 if worst < 1 else np.inf
+
+    def remains(s: float) -> Doubles:
+        return np.maximum(s * losses - (s - 1), 0.0)
+
+    def rises(s: float) -> bool:
+        r = remains(s)
+        return s * squared_norm + C * float((r if slack == "l2" else r > 0) @ (losses - 1)) >= 0
+
+    low, high = 1.0, 2.0
+    while not rises(high) and high < LONGEST:
+        high *= 2
+    for _ in range(50):
+        middle = 0.5 * (low + high)
+        low, high = (low, middle) if rises(middle) else (middle, high)
+    best = 1.0 if rises(1.0) else high
+    r = remains(best)
+    return 0.5 * best * best * squared_norm + C * float(r.sum() if slack == "l1" else 0.5 * (r @ r))
 
 
 @dataclass(slots=True)
@@ -157,20 +185,16 @@ class WorkingSet:
 
     def _measure(self, number: int, seconds: float) -> Pass:
         """Primal, dual and gap."""
-        losses = self._losses
         norm = self.space.squared_norm() + float(self.chain @ self.chain)
-        dual = self._reward() - 0.5 * norm
-        if self.slack == "l1":
-            primal = 0.5 * norm + self.C * float(losses.sum())
-        elif self.slack == "l2":
-            primal = 0.5 * norm + 0.5 * self.C * float(losses @ losses)
-            dual -= float(np.sum(self.planes.alpha.sum(axis=1) ** 2)) / (2 * self.C)
-        else:
-            worst = float(losses.max())
-            primal = 0.5 * norm / (1 - worst) ** 2 if worst < 1 else np.inf
+        dual = self._reward() - 0.5 * norm - 0.5 * self._problem.ridge * float(self._totals() @ self._totals())
+        primal = bound_primal(self._losses, norm, self.C, self.slack)
         gap = (primal - dual) / primal if 0 < primal < np.inf else float(primal > 0)
-        planes = int(self.planes.sizes.sum())
-        return Pass(number, primal, dual, gap, norm, int(np.count_nonzero(losses)), planes, seconds)
+        violated, planes = int(np.count_nonzero(self._losses)), int(self.planes.sizes.sum())
+        return Pass(number, primal, dual, gap, norm, violated, planes, seconds)
+
+    def _totals(self) -> Doubles:
+        """Σ_y α_i(y) of every sequence."""
+        return np.asarray(self.planes.alpha.sum(axis=1))
 
     def _reward(self) -> float:
         """Σ α Δ."""
@@ -187,8 +211,7 @@ class WorkingSet:
     def _optimise(self, found: Pass) -> None:
         """Search and optimise the violated sequences in turn; then sweep until the working sets' own gap is small."""
         target = SHARE * (found.primal - found.dual if found.primal < np.inf else found.dual)
-        if self.slack == "none":
-            self._stretch(found)
+        self._stretch(found)
         self._search.take_chain(self.chain)
         self._sweep(np.flatnonzero(self._losses), SEARCHES)
         everyone = np.flatnonzero(self.planes.sizes)
@@ -201,12 +224,14 @@ class WorkingSet:
             order = everyone[gaps > 0.1 * gaps.mean()] if sweep % 3 < 2 else everyone
 
     def _stretch(self, found: Pass) -> None:
-        """The best length of all α together: max_s s Σ α Δ − ½ s² ‖w‖²."""
-        reward = found.dual + 0.5 * found.squared_norm
-        if reward > FARTHEST * np.sqrt(found.squared_norm):
+        """The best length of all α together: max_s s Σ α Δ − ½ s² (‖w‖² + Σ_i (Σ_y α_i(y))² / C for L2)."""
+        totals = self._totals()
+        bend = found.squared_norm + self._problem.ridge * float(totals @ totals)
+        reward = found.dual + 0.5 * bend
+        if self.slack == "none" and reward > FARTHEST * np.sqrt(found.squared_norm):
             self._refuse(f"weights that separate it would have a norm above {FARTHEST:g}")
-        if found.squared_norm > 0:
-            factor = reward / found.squared_norm
+        if bend > 0:
+            factor = min(reward / bend, self._problem.cap / float(totals.max()))
             self.space.scale(factor)
             self.chain *= factor
             self.planes.alpha[:] *= factor
