@@ -9,9 +9,10 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
@@ -25,7 +26,7 @@ from tagwright.errors import DataError, ParameterError
 from tagwright.io.spans import allowed_transitions, detect_scheme
 from tagwright.learners._decoder import Decoder, Scores
 from tagwright.learners._estimator import Estimator
-from tagwright.learners._labels import Labels, allowed_mask, check_labels
+from tagwright.learners._labels import Labels, allowed_mask, check_labels, number_labels
 from tagwright.learners._spans import ScoredSpan, calibrate, fit_calibration, require_span_labels, score_spans
 from tagwright.learners._stored import restore_linear, store, store_linear
 
@@ -35,6 +36,15 @@ EMPTY = (np.empty((1, 0), np.int64), np.zeros(1)), 0.0
 """The one labelling of an empty sentence."""
 
 
+class TrainingData(NamedTuple):
+    """What most learners begin with."""
+
+    text: FlatText
+    names: list[str]  # of the labels
+    encoder: Encoder
+    data: Dataset
+
+
 class SequenceTagger(Estimator):
     """A learner of label sequences. X: a list of sentences; y: a list of label lists."""
 
@@ -42,6 +52,7 @@ class SequenceTagger(Estimator):
     probabilistic: ClassVar[bool] = False  # whether scores are log-probabilities
     decoder_type: ClassVar[type[Decoder]] = Decoder
     features: object
+    min_conjunction: int = 1
     well_formed: bool
 
     labels_: list[str]
@@ -177,10 +188,13 @@ class SequenceTagger(Estimator):
 
     # ---- training ----
 
-    def _read_training(self, X: Sentences, y: Labels) -> tuple[FlatText, list[str]]:
-        """Check the parameters and the training data."""
+    def _read_training(self, X: Sentences, y: Labels) -> TrainingData:
+        """Check the parameters and the training data; number labels and text. The model stays as it is."""
         text = self._read_text(X)
-        return text, check_labels(y, text)
+        flat = check_labels(y, text)
+        names = sorted(set(flat))
+        encoder = Encoder(self._choose_features(text, set(names)), min_conjunction=self.min_conjunction)
+        return TrainingData(text, names, encoder, replace(encoder.learn(text), labels=number_labels(flat, names)))
 
     def _read_text(self, X: Sentences) -> FlatText:
         """Check the parameters and the sentences to train on. What was calibrated on an older model is forgotten."""

@@ -23,7 +23,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -31,14 +30,13 @@ import numpy as np
 from tagwright.arrays import Workers
 from tagwright.attributes.templates import FeatureSet
 from tagwright.encode.dataset import Dataset
-from tagwright.encode.encoder import Encoder
 from tagwright.encode.flat_text import FlatText, Sentences
 from tagwright.encode.forms import N_EDGES
 from tagwright.errors import ModelFileError, ParameterError
 from tagwright.learners._base import SequenceTagger
 from tagwright.learners._decoder import Decoder, Scores
 from tagwright.learners._estimator import FLAG, JOBS, NATURAL, POSITIVE, SEED, one_of
-from tagwright.learners._labels import Labels, number_labels
+from tagwright.learners._labels import Labels
 from tagwright.learners._objective import count_gold
 from tagwright.learners._watch import DevSet, all_callbacks
 from tagwright.optim.progress import Callback, Progress
@@ -96,10 +94,7 @@ class HMM(SequenceTagger):
     def fit(self, X: Sentences, y: Labels, X_dev: Sentences | None = None, y_dev: Labels | None = None) -> Self:
         """Count. A dev set is scored and decides nothing."""
         began = time.perf_counter()
-        text, flat = self._read_training(X, y)
-        names = sorted(set(flat))
-        encoder = Encoder(self._choose_features(text, set(names)))
-        data = replace(encoder.learn(text), labels=number_labels(flat, names))
+        text, names, encoder, data = self._read_training(X, y)
         self.labels_, self.encoder_ = names, encoder
         gold = count_gold(data, len(names))
         chain = chain_tables(*gold)

@@ -8,21 +8,19 @@ HMSVM sections 5 to 7, LM-POS section 4. The algorithm: optim/working_set.py. Li
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from tagwright.arrays import Doubles, Workers
 from tagwright.encode.dataset import Dataset
-from tagwright.encode.encoder import Encoder
 from tagwright.encode.flat_text import FlatText, Sentences
 from tagwright.errors import ParameterError
 from tagwright.learners._base import SequenceTagger
 from tagwright.learners._decoder import Decoder, Scores
 from tagwright.learners._estimator import FLAG, JOBS, POSITIVE, SEED, WHOLE, one_of
 from tagwright.learners._kernel import KERNEL_RANGES, kernel_decoder, make_gram, restore_kernel, store_kernel
-from tagwright.learners._labels import Labels, number_labels
+from tagwright.learners._labels import Labels
 from tagwright.learners._objective import Weights
 from tagwright.learners._support import SupportSentence, collect_support, restore_support, store_support
 from tagwright.learners._watch import DevSet, Watch, all_callbacks, count_jobs, warn_of_end
@@ -113,10 +111,7 @@ class HMSVM(SequenceTagger):
 
     def fit(self, X: Sentences, y: Labels, X_dev: Sentences | None = None, y_dev: Labels | None = None) -> Self:
         """Train to the gap `tol`. Ctrl-C once stops and keeps the model so far."""
-        text, flat = self._read_training(X, y)
-        names = sorted(set(flat))
-        encoder = Encoder(self._choose_features(text, set(names)), min_conjunction=self.min_conjunction)
-        data = replace(encoder.learn(text), labels=number_labels(flat, names))
+        text, names, encoder, data = self._read_training(X, y)
         self.labels_, self.encoder_ = names, encoder
         self._constrain(*np.zeros((3, len(names), len(names))))  # refuse before the work, not after
         workers = Workers(count_jobs(self.n_jobs))

@@ -7,19 +7,17 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from tagwright.encode.dataset import Dataset
-from tagwright.encode.encoder import Encoder
 from tagwright.encode.flat_text import Sentences
 from tagwright.learners._base import SequenceTagger
 from tagwright.learners._decoder import Scores
 from tagwright.learners._estimator import FLAG, JOBS, SEED, WHOLE
 from tagwright.learners._kernel import KERNEL_RANGES, kernel_decoder, make_gram, restore_kernel, store_kernel
-from tagwright.learners._labels import Labels, number_labels
+from tagwright.learners._labels import Labels
 from tagwright.learners._watch import DevSet, Watch, all_callbacks, warn_of_end
 from tagwright.optim.dual_online import DualPerceptron
 from tagwright.optim.progress import Callback, Progress
@@ -84,10 +82,7 @@ class KernelPerceptron(SequenceTagger):
 
     def fit(self, X: Sentences, y: Labels, X_dev: Sentences | None = None, y_dev: Labels | None = None) -> Self:
         """Train online. Ctrl-C once stops and keeps the model so far."""
-        text, flat = self._read_training(X, y)
-        names = sorted(set(flat))
-        encoder = Encoder(self._choose_features(text, set(names)), min_conjunction=self.min_conjunction)
-        data = replace(encoder.learn(text), labels=number_labels(flat, names))
+        _, names, encoder, data = self._read_training(X, y)
         self.labels_, self.encoder_ = names, encoder
         gram, of_token = make_gram(
             encoder, data, self.kernel, degree=self.degree, gamma=self.gamma, coef0=self.coef0, memory=self.memory

@@ -27,7 +27,7 @@ from tagwright.learners._booster import Booster, split_chain
 from tagwright.learners._chosen import Chosen, ChosenFeature, Numbering, feature_numbers, match
 from tagwright.learners._decoder import Decoder, Scores
 from tagwright.learners._estimator import FLAG, JOBS, NOT_NEGATIVE, SEED, WHOLE, one_of
-from tagwright.learners._labels import Labels, number_labels
+from tagwright.learners._labels import Labels
 from tagwright.learners._stored import restore_linear, store_linear
 from tagwright.learners._watch import DevSet, Watch, all_callbacks, count_jobs, warn_of_end
 from tagwright.optim.progress import Callback, Progress
@@ -119,10 +119,7 @@ class SequenceAdaBoost(SequenceTagger):
 
     def fit(self, X: Sentences, y: Labels, X_dev: Sentences | None = None, y_dev: Labels | None = None) -> Self:
         """Add features, one a round. Ctrl-C once stops and keeps the model so far."""
-        text, flat = self._read_training(X, y)
-        names = sorted(set(flat))
-        encoder = Encoder(self._choose_features(text, set(names)), min_conjunction=self.min_conjunction)
-        data = replace(encoder.learn(text), labels=number_labels(flat, names))
+        _, names, encoder, data = self._read_training(X, y)
         if self.bound == "exact" and not np.isin(data.values, (0, 1)).all():
             raise ParameterError(
                 'bound="exact" counts how often a feature occurs, but some attributes have values other than 0 and 1; '

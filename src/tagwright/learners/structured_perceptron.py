@@ -7,19 +7,17 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import ClassVar, Self
 
 import numpy as np
 
 from tagwright.arrays import Doubles, Longs, Workers
 from tagwright.encode.dataset import Dataset
-from tagwright.encode.encoder import Encoder
 from tagwright.encode.flat_text import Sentences
 from tagwright.learners._base import SequenceTagger
 from tagwright.learners._decoder import Decoder
 from tagwright.learners._estimator import FLAG, JOBS, NOT_NEGATIVE, SEED, WHOLE
-from tagwright.learners._labels import Labels, number_labels
+from tagwright.learners._labels import Labels
 from tagwright.learners._objective import Weights
 from tagwright.learners._watch import DevSet, Watch, all_callbacks, count_jobs, warn_of_end
 from tagwright.learners._weights import transfer_weights
@@ -93,10 +91,7 @@ class StructuredPerceptron(SequenceTagger):
 
     def fit(self, X: Sentences, y: Labels, X_dev: Sentences | None = None, y_dev: Labels | None = None) -> Self:
         """Train online. Ctrl-C once stops and keeps the model so far."""
-        text, flat = self._read_training(X, y)
-        names = sorted(set(flat))
-        encoder = Encoder(self._choose_features(text, set(names)), min_conjunction=self.min_conjunction)
-        data = replace(encoder.learn(text), labels=number_labels(flat, names))
+        _, names, encoder, data = self._read_training(X, y)
         pattern = find_pattern(encoder, data, len(names), all_states=self.all_possible_states, min_count=self.min_count)
         scores = LinearScores(encoder, pattern, len(names), np.float32)
         sizes = pattern.n_weights, len(names), scores.width, int(data.lengths.max())
