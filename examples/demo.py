@@ -50,7 +50,7 @@ def learn_words() -> SequenceTagger:
     """Train every learner on parts of speech; return the CRF."""
     train, test = split("pos")
     headline("parts of speech", f"{len(train[0])} sentences to learn from, {len(test[0])} held out")
-    print(f"{'learner':<12}{'accuracy':>13}{'known words':>13}{'new words':>13}{'parameters':>13}{'seconds':>10}")
+    print(f"{'learner':<18}{'accuracy':>13}{'known words':>13}{'new words':>13}{'parameters':>13}{'seconds':>10}")
     chosen: SequenceTagger | None = None
     for name, learner in LEARNERS.items():
         fit(learner, "auto", (train[0][:5], train[1][:5]))  # compiles kernels on the first run, so that times compare
@@ -58,7 +58,7 @@ def learn_words() -> SequenceTagger:
         scores = measure(model, train, test)
         cells = (scores.accuracy, scores.known_accuracy or 0, scores.unknown_accuracy or 0)
         numbers = "".join([f"{cell:>13.2f}" for cell in cells])
-        print(f"{name:<12}{numbers}{model.n_parameters_:>13,}{seconds:>10.2f}")
+        print(f"{name:<18}{numbers}{model.n_parameters_:>13,}{seconds:>10.2f}")
         chosen = model if learner is CRF else chosen
     assert chosen is not None
     return chosen

@@ -14,6 +14,7 @@ from tagwright.arrays import Workers
 from tagwright.encode.encoder import Encoder
 from tagwright.encode.flat_text import FlatText
 from tagwright.errors import ConvergenceWarning, ParameterError
+from tagwright.learners import _booster
 from tagwright.learners._booster import NEGLIGIBLE, Booster
 from tagwright.learners._labels import number_labels
 from tagwright.scores.expanded import expand
@@ -81,6 +82,14 @@ class Definition:
     def risk(self, weights: np.ndarray) -> float:
         """R^exp = Σ_i Σ_{y ≠ y_i} exp[F(x_i, y) − F(x_i, y_i)]."""
         return sum(float(np.exp(values @ weights).sum()) for values in self.values)
+
+    def slope(self, weights: np.ndarray, k: int, power: float) -> float:
+        """dR/dw_k of R = Σ ((1/p)^power − 1)/power."""
+        total = 0.0
+        for values in self.values:
+            mass = np.exp(values @ weights)
+            total += (1 + mass.sum()) ** (power - 1) * float(mass @ values[:, k])
+        return total
 
     def tight(self, weights: np.ndarray, k: int, step: float) -> float:
         """The tight bound on R·Z (LM-POS 10), with each sentence's range of values; the gold labelling has 0."""
@@ -363,7 +372,16 @@ def test_the_only_possible_labelling() -> None:
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("rounds", 0), ("rounds", -3), ("rounds", 1.5), ("max_step", 0), ("bound", "x"), ("patience", 0), ("power", 1.5)],
+    [
+        ("rounds", 0),
+        ("rounds", -3),
+        ("rounds", 1.5),
+        ("max_step", 0),
+        ("bound", "x"),
+        ("patience", 0),
+        ("power", 1.5),
+        ("max_features", 0),
+    ],
 )
 def test_bad_parameters(name: str, value: object) -> None:
     with pytest.raises(ParameterError, match=f"{name} must be"):
@@ -379,7 +397,43 @@ def test_features_that_never_occur() -> None:
     assert {f.attribute for f in model.chosen_features()} <= {"A", "B", "<s>"}
 
 
-def test_exact_steps_need_counts() -> None:
-    X, y = toy_dicts(20)
-    with pytest.raises(ParameterError, match='use bound="tight"'):
-        SequenceAdaBoost(bound="exact").fit(X, y)
+@pytest.mark.parametrize("power", [0.0, 0.5, 1.0])
+@pytest.mark.parametrize("values", [False, True])
+def test_the_searched_step_is_where_the_risk_is_least(
+    monkeypatch: pytest.MonkeyPatch, values: bool, power: float
+) -> None:
+    """For every feature, those of the chain too. With the power 1 and without values, the step that counting gives."""
+    X, y = random_problem(8, values=values)
+    booster = make_booster(X, y, most_step=1.5, power=power)
+    definition = Definition(booster)
+    booster.add([0, 5], [0.4, -0.3])
+    emission, weights = booster.emission.copy(), booster.weights.copy()
+    counted = [booster.exact_step(k) for k in range(len(weights))]
+    monkeypatch.setattr(_booster, "FEW", -1)
+    inside = 0
+    for k in range(len(weights)):
+        step, unit = booster.exact_step(k), np.eye(len(weights))[k]
+        slopes = [definition.slope(weights + s * unit, k, power) for s in (0.0, step)]
+        if abs(step) == 1.5:
+            assert slopes[0] * slopes[1] > 0
+        else:
+            assert abs(slopes[1]) <= 1.1e-3 * abs(slopes[0]) + 1e-9
+            inside += 1
+        if power == 1 and not values:
+            assert step == pytest.approx(counted[k], rel=2e-3, abs=1e-6)
+    assert inside > 3
+    np.testing.assert_allclose(booster.emission, emission, atol=1e-12)  # nothing moved
+    np.testing.assert_allclose(booster.weights, weights, atol=1e-12)
+
+
+def test_a_share_of_the_features() -> None:
+    X, y = toy_dicts(40, seed=3)
+    settings: dict[str, object] = {"power": 0.0, "tolerance": 0.0}
+    free = SequenceAdaBoost(rounds=60, **settings).fit(X, y)
+    model = SequenceAdaBoost(rounds=60, max_features=0.1, **settings).fit(X, y)
+    most = int(0.1 * model.n_features_)
+    assert model.n_parameters_ == most < free.n_parameters_
+    until = max(feature.rounds[0] for feature in model.chosen_features())
+    assert until < 40
+    assert model.objective_curve_[:until] == free.objective_curve_[:until]
+    assert model.objective_curve_[-1] < model.objective_curve_[until]  # rounds go on

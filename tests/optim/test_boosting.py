@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tagwright.optim.boosting import gain_of, minimise_exactly, most_gain, most_gain_near, newton_step
+from tagwright.optim.boosting import find_zero, gain_of, minimise_exactly, most_gain, most_gain_near, newton_step
 
 MOST = 2.0
 GRID = np.linspace(-MOST, MOST, 4001)
@@ -44,6 +44,26 @@ def test_no_step_gains_more_than_the_limits(seed: int) -> None:
         assert most_gain_near(near, *classes, MOST) >= gain * (1 - 1e-9)
     if step:
         assert most_gain_near(step, *classes, MOST) == pytest.approx(gain, rel=1e-6)
+
+
+@pytest.mark.parametrize("guess", [0.0, 1e-3, -0.3, 0.9])
+@pytest.mark.parametrize("zero", [-0.8, 0.02, 0.5, 3.0])
+@pytest.mark.parametrize("bend", [0.3, 8.0, 60.0])
+def test_zeros_of_rising_slopes(zero: float, bend: float, guess: float) -> None:
+    tried = []
+
+    def slope(step: float) -> float:
+        tried.append(step)
+        return float(np.expm1(min(bend * (step - zero), 800.0)))
+
+    falling = slope(0.0)
+    step = find_zero(slope, falling, guess, 1.0)
+    if abs(zero) > 1:
+        assert step == 1.0
+    else:
+        assert abs(slope(step)) <= 1e-3 * abs(falling) * (1 + 1e-9)
+    assert len(tried) <= 30
+    assert max(map(abs, tried)) <= 1
 
 
 @pytest.mark.parametrize("seed", range(8))

@@ -28,7 +28,7 @@ from tagwright.chain.each_sentence import Work, expect_each
 from tagwright.chain.forward_backward import Chain
 from tagwright.encode.dataset import Dataset, spread
 from tagwright.encode.encoder import Encoder
-from tagwright.optim.boosting import Bound, minimise_exactly
+from tagwright.optim.boosting import Bound, find_zero, minimise_exactly
 from tagwright.scores.occurrences import Pairs, count_chain, find_classes
 from tagwright.scores.places import Pattern
 from tagwright.scores.shares import (
@@ -39,6 +39,7 @@ from tagwright.scores.shares import (
     clear_shares,
     fold_rows,
     score_sentences,
+    slope_of_weight,
     split_weight,
     sum_risks,
 )
@@ -46,6 +47,7 @@ from tagwright.scores.shares import (
 NEGLIGIBLE = 1e-9
 SOUND = 10.0  # sleep: e^−SOUND of what wakes a sentence
 REFRESH = 9.0
+FEW = 6  # up to so many counts of a feature in a sentence, counting is quicker than searching
 MOST_ROUNDS = 2000  # between two refreshes
 PIECE_TOKENS = 1 << 12  # a thread's while
 PIECES, SHARDS = 16, 4
@@ -75,7 +77,9 @@ class Booster:
         self.sums = np.zeros(len(self.classes.slots))  # of rows
         self.wake = float(np.log(NEGLIGIBLE / N))
         self.reference = 0.0
+        self.has_values = not np.isin(data.values, (0, 1)).all()
         self._spaces: list[Work] = []
+        self._trial: tuple[Doubles, Doubles, Doubles] | None = None  # what a step would give
         self._begin()
 
     # ---- the risk ----
@@ -103,6 +107,13 @@ class Booster:
 
     # ---- choosing ----
 
+    def limit_features(self, most: int) -> int:
+        """Once `most` weights are not 0, no further ones may be chosen. How many are missing."""
+        room = max(most - int(np.count_nonzero(self.weights)), 0)
+        if room == 0 and self.bound.eligible.all():
+            self.bound.eligible[:] = self.weights != 0
+        return room
+
     def choose(self) -> int:
         """The feature whose bound is least."""
         self._fold()
@@ -127,13 +138,13 @@ class Booster:
         K = self.pattern.n_weights
         if n == 1 or best >= K:
             return [best]
-        gains = self.bound.gains[:K]
+        gains = np.where(self.bound.eligible[:K], self.bound.gains[:K], -np.inf)
         at_most = min(CANDIDATES * n, K)
-        likely = np.sort(np.argpartition(-gains, at_most - 1)[:at_most]).tolist()
-        real = {k: self.bound.gain(k, self.bound.step(k)) for k in likely}
+        likely = np.sort(np.argpartition(-gains, at_most - 1)[:at_most])
+        real = {k: self.bound.gain(k, self.bound.step(k)) for k in likely[self.bound.eligible[likely]].tolist()}
         taken = np.zeros(self.data.n_sentences, np.bool_)
         chosen: list[int] = []
-        for k in [best, *sorted(likely, key=lambda k: -real[k])]:
+        for k in [best, *sorted(real, key=lambda k: -real[k])]:
             sentences = self.places_of(k)[0]
             if len(chosen) == n:
                 break
@@ -158,7 +169,50 @@ class Booster:
         return self.pairs.sentences[pairs].astype(np.int64), slots.astype(np.int64)
 
     def exact_step(self, k: int) -> float:
-        """The step that minimises Z itself, by the counts of feature k in all labellings (tight classes only)."""
+        """The step that minimises R itself (tight classes only)."""
+        spread_of_counts = (self.bound.high - self.bound.low)[self.bound.pointers[k] : self.bound.pointers[k + 1]]
+        if self.power == 1 and spread_of_counts.max() <= FEW and not self.has_values:
+            return self._counted_step(k)
+        return self._searched_step(k)
+
+    def _searched_step(self, k: int) -> float:
+        """By the slope of R, one forward-backward pass of k's sentences for each step that is tried."""
+        chosen, _ = self.places_of(k)
+        chosen = chosen[self.awake[chosen]]
+        if self._trial is None:
+            self._trial = np.empty_like(self.residuals), np.empty_like(self.chain_residuals), np.empty_like(self.losses)
+        residuals, chain_residuals, losses = self._trial
+        factors = np.zeros(self.data.n_sentences)
+
+        def slope(step: float) -> float:
+            self._shift(k, step)
+            self._expect_into(chosen, residuals, chain_residuals, losses)
+            self._shift(k, -step)
+            factors[chosen] = np.exp(self.power * losses[chosen] - self.reference)
+            return self._slope(k, chosen, factors, residuals, chain_residuals)
+
+        falling = self._slope(k, chosen, self.q, self.residuals, self.chain_residuals)
+        return find_zero(slope, falling, self.bound.step(k), self.bound.most) if falling else 0.0
+
+    def _slope(self, k: int, chosen: Longs, factors: Doubles, residuals: Doubles, chain_residuals: Doubles) -> float:
+        """dR/dw_k of these sentences, / e^reference."""
+        p, K = self.pairs, self.pattern.n_weights
+        if k >= K:
+            return float(factors[chosen] @ chain_residuals[chosen, k - K])
+        pairs, _ = self.pairs_of(k)
+        return slope_of_weight(
+            pairs, p.sentences, self.awake, p.pointers, p.positions, p.values, int(self.pattern.labels[k]), factors,
+            residuals,
+        )  # fmt: skip
+
+    def _shift(self, k: int, step: float) -> None:
+        """w_k += step, and the scores of sentences that are awake with it."""
+        self.weights[k] += step
+        if k < self.pattern.n_weights:
+            self._add_to_emission(k, step)
+
+    def _counted_step(self, k: int) -> float:
+        """By the counts of feature k in all labellings."""
         targets: Ints = np.full(self.data.n_tokens, -1, np.int32)
         source = self._mark_chain(k, targets) if k >= self.pattern.n_weights else self._mark_attribute(k, targets)
         chosen, slots = self.places_of(k)
@@ -195,9 +249,7 @@ class Booster:
         affected = np.zeros(self.data.n_sentences, np.bool_)
         log_weight = self.log_weight
         for k, step in zip(features, steps, strict=True):
-            self.weights[k] += step
-            if k < self.pattern.n_weights:
-                self._add_to_emission(k, step)
+            self._shift(k, step)
             sentences, slots = self.places_of(k)
             affected[sentences] = True
             self.limits[sentences] += np.maximum(step * self.classes.low[slots], step * self.classes.high[slots])
@@ -250,7 +302,11 @@ class Booster:
         return Chain.build(*self.chain_scores(), np.float64)
 
     def _expect(self, chosen: Longs) -> None:
-        """Residuals and losses of some sentences, on threads where that pays."""
+        """Residuals and losses of some sentences."""
+        self._expect_into(chosen, self.residuals, self.chain_residuals, self.losses)
+
+    def _expect_into(self, chosen: Longs, residuals: Doubles, chain_residuals: Doubles, losses: Doubles) -> None:
+        """The same, elsewhere; on threads where that pays."""
         lengths = self.data.lengths[chosen]
         chain = self._chain()
         cuts = cut_evenly(lengths, max(1, min(PIECES, int(lengths.sum()) // PIECE_TOKENS))) if len(chosen) else []
@@ -260,7 +316,7 @@ class Booster:
         def run(number: int, first: int, last: int) -> None:
             expect_each(
                 chosen[first:last], self.emission, self.data.offsets, self.data.labels, chain, self._spaces[number],
-                self.residuals, self.chain_residuals, self.losses,
+                residuals, chain_residuals, losses,
             )  # fmt: skip
 
         self.workers.run(run, [(number, *piece) for number, piece in enumerate(cuts)])

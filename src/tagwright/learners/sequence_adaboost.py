@@ -46,14 +46,14 @@ class SequenceAdaBoost(SequenceTagger):
 
     features, min_count, min_conjunction, all_possible_states, boundaries, well_formed: as for the CRF
     bound: how a feature and its step are found. "loose": one range of values for all sentences, step in closed form;
-        "tight": a range for each sentence; "exact": the feature by the tight bound, the step by minimising Z itself
-        (attributes without values only)
+        "tight": a range for each sentence; "exact": the feature by the tight bound, the step that minimises the risk
     power: of the risk Σ ((1/p)^power − 1)/power. 1 is the papers' exponential risk, 0 the CRF's Σ −log p (ours: hard
         sentences count less, which makes better taggers of fewer rounds)
     rounds: how many, at most; with a dev set, those up to the best dev score are kept
     max_step: no step is larger. A feature that never speaks against a right labelling has no best step: the larger,
         the better on the training data. So this is the learner's regulariser
     features_per_round: add up to so many features at once, no two of which share a sentence (ours; the papers add one)
+    max_features: the share of features that may be chosen. When it is reached, rounds improve the weights of these
     tolerance: stop when the best feature lowers the risk by less than this share
     score_every: rounds between two looks at the dev set
     patience: with a dev set, stop after so many rounds without a better dev score
@@ -64,8 +64,9 @@ class SequenceAdaBoost(SequenceTagger):
     probabilistic = True
     ranges: ClassVar = {
         "bound": one_of("loose", "tight", "exact"), "power": SHARE, "rounds": WHOLE, "max_step": POSITIVE,
-        "features_per_round": WHOLE, "tolerance": NOT_NEGATIVE, "min_count": WHOLE, "min_conjunction": WHOLE,
-        "all_possible_states": FLAG, "boundaries": FLAG, "score_every": WHOLE, "patience": WHOLE, "well_formed": FLAG,
+        "features_per_round": WHOLE, "max_features": (lambda value: 0 < value <= 1, "a number above 0, at most 1"),
+        "tolerance": NOT_NEGATIVE, "min_count": WHOLE, "min_conjunction": WHOLE, "all_possible_states": FLAG,
+        "boundaries": FLAG, "score_every": WHOLE, "patience": WHOLE, "well_formed": FLAG,
         "warm_start": FLAG, "random_state": SEED, "n_jobs": JOBS,
     }  # fmt: skip
 
@@ -81,6 +82,7 @@ class SequenceAdaBoost(SequenceTagger):
         rounds: int = 2000,
         max_step: float = 2.0,
         features_per_round: int = 1,
+        max_features: float = 1.0,
         tolerance: float = 1e-6,
         min_count: int = 1,
         min_conjunction: int = 2,
@@ -101,6 +103,7 @@ class SequenceAdaBoost(SequenceTagger):
         self.rounds = rounds
         self.max_step = max_step
         self.features_per_round = features_per_round
+        self.max_features = max_features
         self.tolerance = tolerance
         self.min_count = min_count
         self.min_conjunction = min_conjunction
@@ -120,11 +123,6 @@ class SequenceAdaBoost(SequenceTagger):
     def fit(self, X: Sentences, y: Labels, X_dev: Sentences | None = None, y_dev: Labels | None = None) -> Self:
         """Add features, one a round. Ctrl-C once stops and keeps the model so far."""
         _, names, encoder, data = self._read_training(X, y)
-        if self.bound == "exact" and not np.isin(data.values, (0, 1)).all():
-            raise ParameterError(
-                'bound="exact" counts how often a feature occurs, but some attributes have values other than 0 and 1; '
-                'use bound="tight", or make true/false attributes of them'
-            )
         pattern = find_pattern(encoder, data, len(names), all_states=self.all_possible_states, min_count=self.min_count)
         n_chain = len(names) ** 2 + 2 * len(names) * self.boundaries
         numbers = feature_numbers(pattern, len(names), n_chain)
@@ -201,13 +199,15 @@ class SequenceAdaBoost(SequenceTagger):
         risk = booster.relative_risk
         if risk == 0:
             return "certain"
+        most = max(1, int(self.max_features * len(booster.weights)))
+        room = booster.limit_features(most) or most
         best = booster.choose()
         share = booster.bound.gains[best] / risk
         if not share > NOTHING:
             return "no weak learner improves"
         if share < self.tolerance:
             return "tolerance"
-        features = booster.choose_more(best, self.features_per_round)
+        features = booster.choose_more(best, min(self.features_per_round, room))
         find = booster.exact_step if self.bound == "exact" else booster.bound.step
         booster.add(features, [find(k) for k in features])
         return features

@@ -19,6 +19,7 @@ the gain itself computed; and before that, a limit from the tangent at the step 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -28,6 +29,8 @@ from tagwright.arrays import Bools, Doubles, Longs
 
 NEWTON_STEPS = 60
 PRECISION = 1e-10
+SEARCH_STEPS = 30
+SLOPE_PRECISION = 1e-3
 
 
 @tight_kernel
@@ -225,17 +228,19 @@ def learn_gain(
 @tight_kernel
 def choose(
     pointers: Longs, low: Doubles, high: Doubles, A: Doubles, B: Doubles, most: float, gains: Doubles, known: Bools,
-    steps: Doubles,
+    steps: Doubles, eligible: Bools,
 ) -> int:  # fmt: skip
-    """The feature with the largest gain; the first of equals. Computes what gains it must."""
-    best = 0
+    """The eligible feature with the largest gain; the first of equals. Computes what gains it must."""
+    best = -1
     for k in range(gains.shape[0]):  # of the known ones first, as most of those below need not be known then
-        if (known[k] and not known[best]) or (known[k] == known[best] and gains[k] > gains[best]):
+        if eligible[k] and (
+            best < 0 or (known[k] and not known[best]) or (known[k] == known[best] and gains[k] > gains[best])
+        ):
             best = k
     if not known[best]:
         learn_gain(best, -np.inf, pointers, low, high, A, B, most, gains, known, steps)
     for k in range(gains.shape[0]):
-        if gains[k] > gains[best] or (gains[k] == gains[best] and k < best):
+        if eligible[k] and (gains[k] > gains[best] or (gains[k] == gains[best] and k < best)):
             if not known[k]:
                 learn_gain(k, gains[best], pointers, low, high, A, B, most, gains, known, steps)
             if gains[k] > gains[best] or (gains[k] == gains[best] and k < best):
@@ -256,12 +261,14 @@ class Bound:
     gains: Doubles  # [K]
     known: Bools  # [K]
     steps: Doubles  # [K], the best ones when last looked at; 0 where there was no need to look
+    eligible: Bools  # [K], never all false
 
     @classmethod
     def build(cls, pointers: Longs, low: Doubles, high: Doubles, most: float) -> Bound:
         K = len(pointers) - 1
         sums = np.zeros((2, len(low)))
-        return cls(pointers, low, high, sums[0], sums[1], most, np.zeros(K), np.ones(K, np.bool_), np.zeros(K))
+        zeros, ones = np.zeros((2, K)), np.ones((2, K), np.bool_)
+        return cls(pointers, low, high, sums[0], sums[1], most, zeros[0], ones[0], zeros[1], ones[1])
 
     def limit(self, changed: Longs, feature_pointers: Longs) -> None:
         """The sums of these owners' features changed."""
@@ -272,7 +279,10 @@ class Bound:
 
     def choose(self) -> int:
         """The feature to add."""
-        return choose(self.pointers, self.low, self.high, self.A, self.B, self.most, self.gains, self.known, self.steps)
+        return choose(
+            self.pointers, self.low, self.high, self.A, self.B, self.most, self.gains, self.known, self.steps,
+            self.eligible,
+        )  # fmt: skip
 
     def step(self, k: int) -> float:
         """The step that the bound gives to feature k."""
@@ -282,6 +292,35 @@ class Bound:
     def gain(self, k: int, step: float) -> float:
         """By how much a step lowers the bound on R·Z."""
         return gain_of(step, int(self.pointers[k]), int(self.pointers[k + 1]), self.low, self.high, self.A, self.B)
+
+
+def find_zero(slope: Callable[[float], float], falling: float, guess: float, most: float) -> float:
+    """Where the rising function `slope`, `falling` at 0, is 0 to SLOPE_PRECISION · |falling|; at most ±most.
+
+    For slopes that are dear: secants from `guess`, stretched until the zero is bracketed; then regula falsi, and the
+    middle of the bracket wherever that did not halve it.
+    """
+    end = most if falling < 0 else -most
+    near, at_near, far, at_far = 0.0, falling, np.inf * end, np.nan
+    step = guess if 0 < guess / end < 1 else end
+    width = np.inf
+    for _ in range(SEARCH_STEPS):
+        here = slope(step)
+        if abs(here) <= SLOPE_PRECISION * abs(falling) or (step == end and here * falling > 0):
+            break
+        before, at_before = near, at_near
+        if here * falling > 0:
+            near, at_near = step, here
+        else:
+            far, at_far = step, here
+        if np.isinf(far):  # stretch, up to four times as far
+            secant = step - here * (step - before) / (here - at_before) if here != at_before else end
+            step = min(max(min(secant / step, 4.0), 1.5) * step / end, 1.0) * end
+        else:
+            halved, width = abs(far - near) <= 0.5 * width, abs(far - near)
+            share = at_near / (at_near - at_far) if halved and np.isfinite(at_far) else 0.5
+            step = near + share * (far - near)
+    return step
 
 
 def minimise_exactly(log_masses: Doubles, counts: Doubles, most: float) -> float:

@@ -2,6 +2,7 @@
 
 score_sentences     weights ─► emission rows of chosen sentences
 add_weight          one more weight ─► the emission rows where its attribute stands
+slope_of_weight     residuals, times how much each sentence counts ─► the slope of the risk along one weight
 add_shares          residuals of chosen sentences, times how much each counts ─► change
 add_changes         change ─► the sums A and B (optim/boosting.py) of the rows of all features of these sentences
 fold_rows           rows ─► classes
@@ -42,6 +43,21 @@ def add_weight(
         if awake[sentences[r]]:
             for e in range(pointers[r], pointers[r + 1]):
                 emission[positions[e], label] += values[e] * step
+
+
+@tight_kernel
+def slope_of_weight(
+    pairs: Longs, sentences: Ints, awake: Bools, pointers: Longs, positions: Ints, values: Doubles, label: int,
+    factors: Doubles, residuals: Doubles,
+) -> float:  # fmt: skip
+    """Σ factors[i] · v · residuals[p, label] where an attribute stands (its pairs), in sentences that are awake."""
+    total = 0.0
+    for n in range(pairs.shape[0]):
+        r = pairs[n]
+        if awake[sentences[r]]:
+            for e in range(pointers[r], pointers[r + 1]):
+                total += factors[sentences[r]] * values[e] * residuals[positions[e], label]
+    return total
 
 
 @tight_kernel
