@@ -407,7 +407,7 @@ def test_the_searched_step_is_where_the_risk_is_least(
     booster = make_booster(X, y, most_step=1.5, power=power)
     definition = Definition(booster)
     booster.add([0, 5], [0.4, -0.3])
-    emission, weights = booster.emission.copy(), booster.weights.copy()
+    emission, weights = booster.scores.emission.copy(), booster.weights.copy()
     counted = [booster.exact_step(k) for k in range(len(weights))]
     monkeypatch.setattr(_booster, "FEW", -1)
     inside = 0
@@ -422,7 +422,7 @@ def test_the_searched_step_is_where_the_risk_is_least(
         if power == 1 and not values:
             assert step == pytest.approx(counted[k], rel=2e-3, abs=1e-6)
     assert inside > 3
-    np.testing.assert_allclose(booster.emission, emission, atol=1e-12)  # nothing moved
+    np.testing.assert_allclose(booster.scores.emission, emission, atol=1e-12)  # nothing moved
     np.testing.assert_allclose(booster.weights, weights, atol=1e-12)
 
 

@@ -24,7 +24,7 @@ import numpy as np
 
 from tagwright.arrays import Bools, Doubles, Ints, Longs, Workers, cut_evenly, padded
 from tagwright.chain.accumulators import Masses, add_masses
-from tagwright.chain.each_sentence import Work, expect_each
+from tagwright.chain.each_sentence import TokenScores, Work, expect_each
 from tagwright.chain.forward_backward import Chain
 from tagwright.encode.dataset import Dataset, spread
 from tagwright.encode.encoder import Encoder
@@ -69,7 +69,8 @@ class Booster:
         self.owners = np.append(pattern.pointers, self.classes.n_features)  # the chain is the last owner
         self.weights = np.zeros(self.classes.n_features) if weights is None else weights.copy()
         N, n, P = self.data.n_sentences, self.data.n_tokens, padded(n_labels)
-        self.emission, self.residuals, self.change = np.zeros((3, n, P))
+        self.scores = TokenScores.build(n, n_labels, P)
+        self.residuals, self.change = np.zeros((2, n, P))
         self.chain_residuals, self.chain_change = np.zeros((2, *gold.shape))
         self.losses, self.limits, self.q, self.d = np.zeros((4, N))
         self.awake: Bools = np.ones(N, np.bool_)
@@ -182,17 +183,21 @@ class Booster:
         if self._trial is None:
             self._trial = np.empty_like(self.residuals), np.empty_like(self.chain_residuals), np.empty_like(self.losses)
         residuals, chain_residuals, losses = self._trial
+        if k < self.pattern.n_weights:
+            chain_residuals = chain_residuals[:0]  # not needed
         factors = np.zeros(self.data.n_sentences)
+        weight = self.weights[k]
 
         def slope(step: float) -> float:
-            self._shift(k, step)
+            self._shift(k, weight + step - self.weights[k])
             self._expect_into(chosen, residuals, chain_residuals, losses)
-            self._shift(k, -step)
             factors[chosen] = np.exp(self.power * losses[chosen] - self.reference)
             return self._slope(k, chosen, factors, residuals, chain_residuals)
 
         falling = self._slope(k, chosen, self.q, self.residuals, self.chain_residuals)
-        return find_zero(slope, falling, self.bound.step(k), self.bound.most) if falling else 0.0
+        step = find_zero(slope, falling, self.bound.step(k), self.bound.most) if falling else 0.0
+        self._shift(k, weight - self.weights[k])
+        return step
 
     def _slope(self, k: int, chosen: Longs, factors: Doubles, residuals: Doubles, chain_residuals: Doubles) -> float:
         """dR/dw_k of these sentences, / e^reference."""
@@ -201,8 +206,7 @@ class Booster:
             return float(factors[chosen] @ chain_residuals[chosen, k - K])
         pairs, _ = self.pairs_of(k)
         return slope_of_weight(
-            pairs, p.sentences, self.awake, p.pointers, p.positions, p.values, int(self.pattern.labels[k]), factors,
-            residuals,
+            pairs, p.sentences, p.pointers, p.positions, p.values, int(self.pattern.labels[k]), factors, residuals,
         )  # fmt: skip
 
     def _shift(self, k: int, step: float) -> None:
@@ -219,17 +223,20 @@ class Booster:
         there = self.awake[chosen]
         masses = Masses.build(self.classes.low[slots[there]], self.classes.high[slots[there]])
         add_masses(
-            chosen[there], self.data.offsets, self.emission, self._chain(), targets, source,
+            chosen[there], self.data.offsets, self.scores.emission, self._chain(), targets, source,
             self.power * self.losses - self.reference, masses,
         )  # fmt: skip
         return minimise_exactly(masses.logs, masses.counts, self.bound.most)
 
     def _mark_attribute(self, k: int, targets: Ints) -> int:
         """Where a feature of the pattern can occur, after any label."""
-        pairs, _ = self.pairs_of(k)
-        begins = self.pairs.pointers[pairs]
-        targets[self.pairs.positions[spread(begins, self.pairs.pointers[pairs + 1] - begins)]] = self.pattern.labels[k]
+        targets[self._positions(self.pairs_of(k)[0])] = self.pattern.labels[k]
         return -1
+
+    def _positions(self, pairs: Longs) -> Ints:
+        """Where the attributes of some pairs stand."""
+        begins = self.pairs.pointers[pairs]
+        return self.pairs.positions[spread(begins, self.pairs.pointers[pairs + 1] - begins)]
 
     def _mark_chain(self, k: int, targets: Ints) -> int:
         """Where a feature of the chain can occur; the label that must stand before (−1: any)."""
@@ -262,18 +269,19 @@ class Booster:
     def _add_to_emission(self, k: int, step: float) -> None:
         p, label = self.pairs, int(self.pattern.labels[k])
         pairs, _ = self.pairs_of(k)
-        add_weight(
-            pairs, p.sentences, self.awake, p.pointers, p.positions, p.values, label, step,
-            self.emission,
-        )  # fmt: skip
+        pairs = pairs[self.awake[p.sentences[pairs]]]
+        add_weight(pairs, p.pointers, p.positions, p.values, label, step, self.scores.emission)
+        self.scores.changed(self._positions(pairs))
 
     def _score(self, chosen: Longs) -> None:
         """Emission rows from nothing."""
         p = self.pairs
         score_sentences(
             chosen, self.data.offsets, p.starts, p.attributes, p.pointers, p.positions, p.values,
-            self.pattern.pointers, self.pattern.labels, self.weights, self.emission,
+            self.pattern.pointers, self.pattern.labels, self.weights, self.scores.emission,
         )  # fmt: skip
+        begins = self.data.offsets[chosen]
+        self.scores.changed(spread(begins, self.data.offsets[chosen + 1] - begins))
 
     def _pass(self, chosen: Longs) -> None:
         """Forward-backward of some sentences, and what it changes."""
@@ -311,11 +319,11 @@ class Booster:
         chain = self._chain()
         cuts = cut_evenly(lengths, max(1, min(PIECES, int(lengths.sum()) // PIECE_TOKENS))) if len(chosen) else []
         while len(self._spaces) < len(cuts):
-            self._spaces.append(Work.build(int(self.data.lengths.max()), self.emission.shape[1]))
+            self._spaces.append(Work.build(int(self.data.lengths.max()), self.residuals.shape[1]))
 
         def run(number: int, first: int, last: int) -> None:
             expect_each(
-                chosen[first:last], self.emission, self.data.offsets, self.data.labels, chain, self._spaces[number],
+                chosen[first:last], self.scores, self.data.offsets, self.data.labels, chain, self._spaces[number],
                 residuals, chain_residuals, losses,
             )  # fmt: skip
 

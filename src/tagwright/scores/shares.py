@@ -34,27 +34,24 @@ def score_sentences(
 
 @tight_kernel
 def add_weight(
-    pairs: Longs, sentences: Ints, awake: Bools, pointers: Longs, positions: Ints, values: Doubles, label: int,
-    step: float, emission: Doubles,
-) -> None:  # fmt: skip
-    """emission[p, label] += v·step where an attribute stands (its pairs), in sentences that are awake."""
+    pairs: Longs, pointers: Longs, positions: Ints, values: Doubles, label: int, step: float, emission: Doubles
+) -> None:
+    """emission[p, label] += v·step where an attribute stands (its pairs)."""
     for n in range(pairs.shape[0]):
-        r = pairs[n]
-        if awake[sentences[r]]:
-            for e in range(pointers[r], pointers[r + 1]):
-                emission[positions[e], label] += values[e] * step
+        for e in range(pointers[pairs[n]], pointers[pairs[n] + 1]):
+            emission[positions[e], label] += values[e] * step
 
 
 @tight_kernel
 def slope_of_weight(
-    pairs: Longs, sentences: Ints, awake: Bools, pointers: Longs, positions: Ints, values: Doubles, label: int,
+    pairs: Longs, sentences: Ints, pointers: Longs, positions: Ints, values: Doubles, label: int,
     factors: Doubles, residuals: Doubles,
 ) -> float:  # fmt: skip
-    """Σ factors[i] · v · residuals[p, label] where an attribute stands (its pairs), in sentences that are awake."""
+    """Σ factors[i] · v · residuals[p, label] where an attribute stands (its pairs); factors may be 0."""
     total = 0.0
     for n in range(pairs.shape[0]):
         r = pairs[n]
-        if awake[sentences[r]]:
+        if factors[sentences[r]] != 0:
             for e in range(pointers[r], pointers[r + 1]):
                 total += factors[sentences[r]] * values[e] * residuals[positions[e], label]
     return total
