@@ -135,8 +135,9 @@ class TimedBooster(Booster):
         work()
         self.spent[name] += time.perf_counter() - began
 
-    def _expect(self, chosen: Longs) -> None:
-        self._time("forward-backward", lambda: super(TimedBooster, self)._expect(chosen))
+    def _expect_into(self, chosen: Longs, residuals: Doubles, chain_residuals: Doubles, losses: Doubles) -> None:
+        into = residuals, chain_residuals, losses
+        self._time("forward-backward", lambda: super(TimedBooster, self)._expect_into(chosen, *into))
 
     def _add_changes(self, chosen: Longs, weight_change: Doubles) -> None:
         self._time("sums", lambda: super(TimedBooster, self)._add_changes(chosen, weight_change))
@@ -150,54 +151,63 @@ class TimedBooster(Booster):
         self.choose()
 
 
-def make_booster(text: Text, features: str, max_step: float) -> TimedBooster:
+def make_booster(text: Text, options: Namespace) -> TimedBooster:
     X, y = text
     flat = FlatText.build(X)
     names = sorted(set(chain.from_iterable(y)))
-    encoder = Encoder(resolve(features, flat.width), min_conjunction=2)
+    encoder = Encoder(resolve("s2", flat.width), min_conjunction=2)
     data = replace(encoder.learn(flat), labels=number_labels(list(chain.from_iterable(y)), names))
     pattern = find_pattern(encoder, data, len(names), all_states=False, min_count=1)
     return TimedBooster(
-        encoder, data, pattern, len(names), Workers(1), loose=False, most_step=max_step, boundaries=True
-    )
+        encoder, data, pattern, len(names), Workers(1), loose=options.bound == "loose", most_step=options.max_step,
+        boundaries=True, power=options.power,
+    )  # fmt: skip
+
+
+def time_round(booster: TimedBooster, bound: str, at_most: int = 1) -> tuple[int, list[float]]:
+    """One round: the feature (the first, if several are added), and what choice, steps and addition cost."""
+    times = [time.perf_counter()]
+    k = booster.choose()
+    features = booster.choose_more(k, at_most)
+    times.append(time.perf_counter())
+    steps = [booster.exact_step(k) if bound == "exact" else booster.bound.step(k) for k in features]
+    times.append(time.perf_counter())
+    booster.add(features, steps)
+    times.append(time.perf_counter())
+    return k, np.diff(times).tolist()
 
 
 def measure_speed(options: Namespace) -> dict[str, Any]:
-    """Rounds of the tight bound, one thread."""
-    booster = make_booster(words_of(read_task("ner", options.data).train), "s2", options.max_step)
-    chain_rounds = 0
-    choosing: list[float] = []
-    adding: list[float] = []
-    for number in range(options.warm_up + MEASURED):
-        if number == options.warm_up:
-            booster.spent = dict.fromkeys(booster.spent, 0.0)
-            chain_rounds = 0
-            choosing, adding = [], []
-        began = time.perf_counter()
-        k = booster.choose()
-        chosen = time.perf_counter()
-        booster.add([k], [booster.bound.step(k)])
-        choosing.append(chosen - began)
-        adding.append(time.perf_counter() - chosen)
-        chain_rounds += k >= booster.pattern.n_weights
-    own = [a + b for a, b in zip(choosing, adding, strict=True)]
-    spent = {name: seconds / len(own) for name, seconds in booster.spent.items()}
-    spent["choice"] = mean(choosing)
-    spent["rest"] = mean(own) - sum(spent.values())
+    """Rounds of one feature, one thread, once the warm-up (several a round) has chosen so many features."""
+    booster = make_booster(words_of(read_task("ner", options.data).train), options)
+    wanted = options.warm_up * len(booster.weights)
+    while np.count_nonzero(booster.weights) < wanted:
+        time_round(booster, options.bound, options.features_per_round)
+    booster.spent = dict.fromkeys(booster.spent, 0.0)
+    rounds = [time_round(booster, options.bound) for _ in range(MEASURED)]
+    pairs = sum(k >= booster.pattern.n_weights for k, _ in rounds)
+    own = [sum(times) for _, times in rounds]
+    spent = {name: mean(times[n] for _, times in rounds) for n, name in enumerate(("choice", "step", "addition"))}
+    spent |= {f"of these {name}": seconds / len(own) for name, seconds in booster.spent.items()}
     whole = []
     for _ in range(5):
         began = time.perf_counter()
         booster.pass_everything()
         whole.append(time.perf_counter() - began)
     found = {
-        "median": median(own), "mean": mean(own), "rounds_per_second": 1 / median(own), "chain_rounds": chain_rounds,
+        "median": median(own), "mean": mean(own), "label_pairs": pairs, "everything": median(whole),
         "ratio": median(whole) / median(own), "ratio_of_mean": median(whole) / mean(own), **spent,
     }  # fmt: skip
-    print(f"s2, rounds {options.warm_up} to {options.warm_up + MEASURED}, {chain_rounds} of them label-label")
-    print(f"median round {1e3 * found['median']:.2f} ms ({found['rounds_per_second']:.0f} a second)", end=", ")
-    print(f"mean {1e3 * found['mean']:.2f} ms: " + ", ".join(f"{k} {1e3 * v:.2f}" for k, v in spent.items()))
-    print(f"a round that passes all the data {1e3 * median(whole):.1f} ms: {found['ratio']:.0f} x the median", end=", ")
-    print(f"{found['ratio_of_mean']:.0f} x the mean")
+    print(
+        f"s2, bound {options.bound}, power {options.power}, {MEASURED} rounds from {options.warm_up:.0%} of the ",
+        end="",
+    )
+    print(f"features on, {pairs} of them label-label")
+    for name in ("median", "mean"):
+        print(f"{name} round {1e3 * found[name]:.2f} ms ({1 / found[name]:.0f} a second)", end="; ")
+    print(", ".join(f"{k} {1e3 * v:.2f}" for k, v in spent.items()))
+    print(f"a round that passes all the data {1e3 * found['everything']:.1f} ms: {found['ratio']:.0f} x the ", end="")
+    print(f"median, {found['ratio_of_mean']:.0f} x the mean")
     return found
 
 
@@ -240,7 +250,7 @@ def main() -> None:
     parser.add_argument("--max-step", type=float, default=1.0)
     parser.add_argument("--features-per-round", type=int, default=20)
     parser.add_argument("--max-features", type=float, default=0.15, help="the share that the accuracy part may choose")
-    parser.add_argument("--warm-up", type=int, default=5000, help="rounds before the speed is measured")
+    parser.add_argument("--warm-up", type=float, default=0.1, help="share of features before the speed is measured")
     parser.add_argument("--json", type=Path, help="write the figures there too")
     add_data_option(parser)
     options = parser.parse_args()

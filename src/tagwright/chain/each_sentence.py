@@ -180,8 +180,9 @@ def expect_each(
     done = np.empty(len(chosen), np.bool_)
     pass_sentences(
         chosen, scores.emission, scores.x, scores.peaks, offsets, labels,
-        chain.matrix, chain.transposed, chain.start, chain.stop, Y, chain.shift, chain.edge_shift, *chain.scores, work.rows[0], work.rows[1], work.rows[2], work.c, work.beta, work.edges,
-        work.lengths, work.divisors, work.safe, residuals, chain_residuals, losses, done,
+        chain.matrix, chain.transposed, chain.start, chain.stop, Y, chain.shift, chain.edge_shift, *chain.scores,
+        work.rows[0], work.rows[1], work.rows[2], work.c, work.beta, work.edges, work.lengths, work.divisors, work.safe,
+        residuals, chain_residuals, losses, done,
     )  # fmt: skip
     ones = np.ones_like(chain.matrix)
     for i in chosen[~done].tolist():
