@@ -31,6 +31,7 @@ from tagwright.encode.encoder import Encoder
 from tagwright.encode.flat_text import FlatText
 from tagwright.learners import CRF, SequenceAdaBoost, SequenceTagger
 from tagwright.learners._booster import Booster
+from tagwright.learners._exact_step import exact_step
 from tagwright.learners._labels import number_labels
 from tagwright.metrics import evaluate
 from tagwright.scores.pattern import find_pattern
@@ -135,9 +136,9 @@ class TimedBooster(Booster):
         work()
         self.spent[name] += time.perf_counter() - began
 
-    def _expect_into(self, chosen: Longs, residuals: Doubles, chain_residuals: Doubles, losses: Doubles) -> None:
+    def expect_into(self, chosen: Longs, residuals: Doubles, chain_residuals: Doubles, losses: Doubles) -> None:
         into = residuals, chain_residuals, losses
-        self._time("forward-backward", lambda: super(TimedBooster, self)._expect_into(chosen, *into))
+        self._time("forward-backward", lambda: super(TimedBooster, self).expect_into(chosen, *into))
 
     def _add_changes(self, chosen: Longs, weight_change: Doubles) -> None:
         self._time("sums", lambda: super(TimedBooster, self)._add_changes(chosen, weight_change))
@@ -170,7 +171,7 @@ def time_round(booster: TimedBooster, bound: str, at_most: int = 1) -> tuple[int
     k = booster.choose()
     features = booster.choose_more(k, at_most)
     times.append(time.perf_counter())
-    steps = [booster.exact_step(k) if bound == "exact" else booster.bound.step(k) for k in features]
+    steps = [exact_step(booster, k) if bound == "exact" else booster.bound.step(k) for k in features]
     times.append(time.perf_counter())
     booster.add(features, steps)
     times.append(time.perf_counter())
@@ -183,6 +184,7 @@ def measure_speed(options: Namespace) -> dict[str, Any]:
     wanted = options.warm_up * len(booster.weights)
     while np.count_nonzero(booster.weights) < wanted:
         time_round(booster, options.bound, options.features_per_round)
+    print(f"warmed up: {np.count_nonzero(booster.weights)} features chosen", flush=True)
     booster.spent = dict.fromkeys(booster.spent, 0.0)
     rounds = [time_round(booster, options.bound) for _ in range(MEASURED)]
     pairs = sum(k >= booster.pattern.n_weights for k, _ in rounds)

@@ -14,8 +14,9 @@ from tagwright.arrays import Workers
 from tagwright.encode.encoder import Encoder
 from tagwright.encode.flat_text import FlatText
 from tagwright.errors import ConvergenceWarning, ParameterError
-from tagwright.learners import _booster
+from tagwright.learners import _exact_step
 from tagwright.learners._booster import NEGLIGIBLE, Booster
+from tagwright.learners._exact_step import counted_step, exact_step
 from tagwright.learners._labels import number_labels
 from tagwright.scores.expanded import expand
 from tagwright.scores.pattern import find_pattern
@@ -163,7 +164,7 @@ def test_each_round_takes_the_best_step_and_z_equals_enumeration(seed: int, boun
         if k < booster.pattern.n_weights:  # no point of a grid is better than our step
             least = min(measure(booster.weights, k, step) for step in grid)
             assert before - scale * gains[k] <= least * (1 + 1e-9)
-        step = booster.exact_step(k) if bound == "exact" else booster.bound.step(k)
+        step = exact_step(booster, k) if bound == "exact" else booster.bound.step(k)
         unit = np.eye(len(booster.weights))[k]
         if bound == "exact":
             least = min(definition.risk(booster.weights + s * unit) for s in grid)
@@ -199,7 +200,7 @@ def test_risks_of_less_power(bound: str, power: float) -> None:
             numerical = (risk(booster.weights + unit) - risk(booster.weights - unit)) / 2e-5
             assert slope == pytest.approx(numerical, rel=1e-6, abs=1e-7)
         gain = scale * booster.bound.gains[best]
-        step = booster.exact_step(best) if bound == "exact" else booster.bound.step(best)
+        step = exact_step(booster, best) if bound == "exact" else booster.bound.step(best)
         booster.add([best], [step])
         assert risk(booster.weights) <= before - gain + 1e-10 * before
 
@@ -408,18 +409,18 @@ def test_the_searched_step_is_where_the_risk_is_least(
     definition = Definition(booster)
     booster.add([0, 5], [0.4, -0.3])
     emission, weights = booster.scores.emission.copy(), booster.weights.copy()
-    counted = [booster.exact_step(k) for k in range(len(weights))]
-    monkeypatch.setattr(_booster, "FEW", -1)
+    counted = [counted_step(booster, k) for k in range(len(weights))] if power == 1 and not values else []
+    monkeypatch.setattr(_exact_step, "FEW", -1)
     inside = 0
     for k in range(len(weights)):
-        step, unit = booster.exact_step(k), np.eye(len(weights))[k]
+        step, unit = exact_step(booster, k), np.eye(len(weights))[k]
         slopes = [definition.slope(weights + s * unit, k, power) for s in (0.0, step)]
         if abs(step) == 1.5:
             assert slopes[0] * slopes[1] > 0
         else:
             assert abs(slopes[1]) <= 1.1e-3 * abs(slopes[0]) + 1e-9
             inside += 1
-        if power == 1 and not values:
+        if counted:
             assert step == pytest.approx(counted[k], rel=2e-3, abs=1e-6)
     assert inside > 3
     np.testing.assert_allclose(booster.scores.emission, emission, atol=1e-12)  # nothing moved

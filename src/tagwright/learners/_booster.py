@@ -23,12 +23,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from tagwright.arrays import Bools, Doubles, Ints, Longs, Workers, cut_evenly, padded
-from tagwright.chain.accumulators import Masses, add_masses
 from tagwright.chain.each_sentence import TokenScores, Work, expect_each
 from tagwright.chain.forward_backward import Chain
 from tagwright.encode.dataset import Dataset, spread
 from tagwright.encode.encoder import Encoder
-from tagwright.optim.boosting import Bound, find_zero, minimise_exactly
+from tagwright.optim.boosting import Bound
 from tagwright.scores.occurrences import Pairs, count_chain, find_classes
 from tagwright.scores.places import Pattern
 from tagwright.scores.shares import (
@@ -39,7 +38,6 @@ from tagwright.scores.shares import (
     clear_shares,
     fold_rows,
     score_sentences,
-    slope_of_weight,
     split_weight,
     sum_risks,
 )
@@ -47,7 +45,6 @@ from tagwright.scores.shares import (
 NEGLIGIBLE = 1e-9
 SOUND = 10.0  # sleep: e^−SOUND of what wakes a sentence
 REFRESH = 9.0
-FEW = 6  # up to so many counts of a feature in a sentence, counting is quicker than searching
 MOST_ROUNDS = 2000  # between two refreshes
 PIECE_TOKENS = 1 << 12  # a thread's while
 PIECES, SHARDS = 16, 4
@@ -80,7 +77,7 @@ class Booster:
         self.reference = 0.0
         self.has_values = not np.isin(data.values, (0, 1)).all()
         self._spaces: list[Work] = []
-        self._trial: tuple[Doubles, Doubles, Doubles] | None = None  # what a step would give
+        self._trial: tuple[Doubles, Doubles, Doubles] | None = None
         self._begin()
 
     # ---- the risk ----
@@ -169,85 +166,10 @@ class Booster:
         slots = classes.slots[classes.row_begins[pairs] + 1 + j]
         return self.pairs.sentences[pairs].astype(np.int64), slots.astype(np.int64)
 
-    def exact_step(self, k: int) -> float:
-        """The step that minimises R itself (tight classes only)."""
-        spread_of_counts = (self.bound.high - self.bound.low)[self.bound.pointers[k] : self.bound.pointers[k + 1]]
-        if self.power == 1 and spread_of_counts.max() <= FEW and not self.has_values:
-            return self._counted_step(k)
-        return self._searched_step(k)
-
-    def _searched_step(self, k: int) -> float:
-        """By the slope of R, one forward-backward pass of k's sentences for each step that is tried."""
-        chosen, _ = self.places_of(k)
-        chosen = chosen[self.awake[chosen]]
-        if self._trial is None:
-            self._trial = np.empty_like(self.residuals), np.empty_like(self.chain_residuals), np.empty_like(self.losses)
-        residuals, chain_residuals, losses = self._trial
-        if k < self.pattern.n_weights:
-            chain_residuals = chain_residuals[:0]  # not needed
-        factors = np.zeros(self.data.n_sentences)
-        weight = self.weights[k]
-
-        def slope(step: float) -> float:
-            self._shift(k, weight + step - self.weights[k])
-            self._expect_into(chosen, residuals, chain_residuals, losses)
-            factors[chosen] = np.exp(self.power * losses[chosen] - self.reference)
-            return self._slope(k, chosen, factors, residuals, chain_residuals)
-
-        falling = self._slope(k, chosen, self.q, self.residuals, self.chain_residuals)
-        step = find_zero(slope, falling, self.bound.step(k), self.bound.most) if falling else 0.0
-        self._shift(k, weight - self.weights[k])
-        return step
-
-    def _slope(self, k: int, chosen: Longs, factors: Doubles, residuals: Doubles, chain_residuals: Doubles) -> float:
-        """dR/dw_k of these sentences, / e^reference."""
-        p, K = self.pairs, self.pattern.n_weights
-        if k >= K:
-            return float(factors[chosen] @ chain_residuals[chosen, k - K])
-        pairs, _ = self.pairs_of(k)
-        return slope_of_weight(
-            pairs, p.sentences, p.pointers, p.positions, p.values, int(self.pattern.labels[k]), factors, residuals,
-        )  # fmt: skip
-
-    def _shift(self, k: int, step: float) -> None:
-        """w_k += step, and the scores of sentences that are awake with it."""
-        self.weights[k] += step
-        if k < self.pattern.n_weights:
-            self._add_to_emission(k, step)
-
-    def _counted_step(self, k: int) -> float:
-        """By the counts of feature k in all labellings."""
-        targets: Ints = np.full(self.data.n_tokens, -1, np.int32)
-        source = self._mark_chain(k, targets) if k >= self.pattern.n_weights else self._mark_attribute(k, targets)
-        chosen, slots = self.places_of(k)
-        there = self.awake[chosen]
-        masses = Masses.build(self.classes.low[slots[there]], self.classes.high[slots[there]])
-        add_masses(
-            chosen[there], self.data.offsets, self.scores.emission, self._chain(), targets, source,
-            self.power * self.losses - self.reference, masses,
-        )  # fmt: skip
-        return minimise_exactly(masses.logs, masses.counts, self.bound.most)
-
-    def _mark_attribute(self, k: int, targets: Ints) -> int:
-        """Where a feature of the pattern can occur, after any label."""
-        targets[self._positions(self.pairs_of(k)[0])] = self.pattern.labels[k]
-        return -1
-
-    def _positions(self, pairs: Longs) -> Ints:
+    def positions_of(self, pairs: Longs) -> Ints:
         """Where the attributes of some pairs stand."""
         begins = self.pairs.pointers[pairs]
         return self.pairs.positions[spread(begins, self.pairs.pointers[pairs + 1] - begins)]
-
-    def _mark_chain(self, k: int, targets: Ints) -> int:
-        """Where a feature of the chain can occur; the label that must stand before (−1: any)."""
-        Y, offsets, c = self.n_labels, self.data.offsets, k - self.pattern.n_weights
-        if c < Y * Y:
-            targets[:] = c % Y
-            targets[offsets[:-1]] = -1
-            return c // Y
-        first = c < Y * Y + Y
-        targets[offsets[:-1] if first else offsets[1:] - 1] = (c - Y * Y) % Y
-        return -1
 
     # ---- a round ----
 
@@ -256,7 +178,10 @@ class Booster:
         affected = np.zeros(self.data.n_sentences, np.bool_)
         log_weight = self.log_weight
         for k, step in zip(features, steps, strict=True):
-            self._shift(k, step)
+            self.weights[k] += step
+            if k < self.pattern.n_weights:
+                pairs, _ = self.pairs_of(k)
+                self.add_to_scores(pairs[self.awake[self.pairs.sentences[pairs]]], int(self.pattern.labels[k]), step)
             sentences, slots = self.places_of(k)
             affected[sentences] = True
             self.limits[sentences] += np.maximum(step * self.classes.low[slots], step * self.classes.high[slots])
@@ -266,12 +191,11 @@ class Booster:
         self._pass(np.flatnonzero((affected & self.awake) | woken))
         self._refresh_if_needed()
 
-    def _add_to_emission(self, k: int, step: float) -> None:
-        p, label = self.pairs, int(self.pattern.labels[k])
-        pairs, _ = self.pairs_of(k)
-        pairs = pairs[self.awake[p.sentences[pairs]]]
+    def add_to_scores(self, pairs: Longs, label: int, step: float) -> None:
+        """One more weight of an attribute (some of its pairs) with a label. Sentences that sleep keep no scores."""
+        p = self.pairs
         add_weight(pairs, p.pointers, p.positions, p.values, label, step, self.scores.emission)
-        self.scores.changed(self._positions(pairs))
+        self.scores.changed(self.positions_of(pairs))
 
     def _score(self, chosen: Longs) -> None:
         """Emission rows from nothing."""
@@ -306,17 +230,23 @@ class Booster:
             self.chain_change,
         )  # fmt: skip
 
-    def _chain(self) -> Chain:
+    def chain(self) -> Chain:
         return Chain.build(*self.chain_scores(), np.float64)
 
     def _expect(self, chosen: Longs) -> None:
         """Residuals and losses of some sentences."""
-        self._expect_into(chosen, self.residuals, self.chain_residuals, self.losses)
+        self.expect_into(chosen, self.residuals, self.chain_residuals, self.losses)
 
-    def _expect_into(self, chosen: Longs, residuals: Doubles, chain_residuals: Doubles, losses: Doubles) -> None:
+    def trial_space(self) -> tuple[Doubles, Doubles, Doubles]:
+        """Room for residuals, those of the chain, and losses, of what is only tried."""
+        if self._trial is None:
+            self._trial = np.empty_like(self.residuals), np.empty_like(self.chain_residuals), np.empty_like(self.losses)
+        return self._trial
+
+    def expect_into(self, chosen: Longs, residuals: Doubles, chain_residuals: Doubles, losses: Doubles) -> None:
         """The same, elsewhere; on threads where that pays."""
         lengths = self.data.lengths[chosen]
-        chain = self._chain()
+        chain = self.chain()
         cuts = cut_evenly(lengths, max(1, min(PIECES, int(lengths.sum()) // PIECE_TOKENS))) if len(chosen) else []
         while len(self._spaces) < len(cuts):
             self._spaces.append(Work.build(int(self.data.lengths.max()), self.residuals.shape[1]))

@@ -4,7 +4,7 @@
     a round    w_k += Δ with the k and Δ that minimise (a bound on) Z(Δ) = R^exp(w + Δ e_k) / R^exp(w)
 
 BOOST section 5, LM-POS section 3 (algorithm 2); DIGEST section 4. Bounds and choice: optim/boosting.py. What a round
-changes: learners/_booster.py. The exact step: chain/accumulators.py.
+changes: learners/_booster.py. The exact step: learners/_exact_step.py.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from tagwright.learners._booster import Booster, split_chain
 from tagwright.learners._chosen import Chosen, ChosenFeature, Numbering, feature_numbers, match
 from tagwright.learners._decoder import Decoder, Scores
 from tagwright.learners._estimator import FLAG, JOBS, NOT_NEGATIVE, SEED, WHOLE, one_of
+from tagwright.learners._exact_step import exact_step
 from tagwright.learners._labels import Labels
 from tagwright.learners._stored import restore_linear, store_linear
 from tagwright.learners._watch import DevSet, Watch, all_callbacks, count_jobs, warn_of_end
@@ -208,8 +209,8 @@ class SequenceAdaBoost(SequenceTagger):
         if share < self.tolerance:
             return "tolerance"
         features = booster.choose_more(best, min(self.features_per_round, room))
-        find = booster.exact_step if self.bound == "exact" else booster.bound.step
-        booster.add(features, [find(k) for k in features])
+        exact = self.bound == "exact"
+        booster.add(features, [exact_step(booster, k) if exact else booster.bound.step(k) for k in features])
         return features
 
     def _tell_end(self, watch: Watch, reason: str, rounds: int) -> None:
