@@ -68,7 +68,7 @@ def fit(learner: type[SequenceTagger], features: str, train: Corpus) -> tuple[Se
     """A trained model and its time; progress moves on a terminal."""
     line = ProgressLine()
     model = learner()
-    settings = {"features": features, "c2": 0.1, "random_state": 0, "n_jobs": -1, "callbacks": [line]}
+    settings = {"features": features, "c2": 0.1, "random_state": 0, "n_jobs": -1, "rounds": 300, "callbacks": [line]}
     model.set_params(**{name: value for name, value in settings.items() if name in model.get_params()})
     began = time.perf_counter()
     model.fit(*train)

@@ -22,6 +22,7 @@ from tagwright.scores.expanded import expand
 from tagwright.scores.pattern import find_pattern
 
 LABELS = ["A", "B", "C"]
+PAPER: dict[str, object] = {"bound": "tight", "power": 1.0, "features_per_round": 1, "max_step": 1.0}
 
 
 def random_problem(seed: int, *, values: bool = False) -> tuple[list, list]:
@@ -269,8 +270,8 @@ def test_risk_never_increases(bound: str) -> None:
 
 def test_several_features_a_round_share_no_sentence() -> None:
     X, y = toy_words(80)
-    booster = SequenceAdaBoost("s2", rounds=30, features_per_round=5, max_step=1.0).fit(X, y)
-    alone = SequenceAdaBoost("s2", rounds=30, max_step=1.0).fit(X, y)
+    booster = SequenceAdaBoost("s2", rounds=30, **{**PAPER, "features_per_round": 5}).fit(X, y)
+    alone = SequenceAdaBoost("s2", rounds=30, **PAPER).fit(X, y)
     assert booster.objective_ < alone.objective_
     rounds = [r for feature in booster.chosen_features() for r in feature.rounds]
     assert max(rounds.count(r) for r in rounds) > 1
@@ -283,7 +284,7 @@ def test_several_features_a_round_share_no_sentence() -> None:
 
 def test_chosen_features_tell_order_weight_and_rounds() -> None:
     X, y = toy_words(80)
-    model = SequenceAdaBoost("s2", rounds=50, max_step=1.0).fit(X, y)
+    model = SequenceAdaBoost("s2", rounds=50, **PAPER).fit(X, y)
     features = model.chosen_features()
     firsts = [f.rounds[0] for f in features]
     assert firsts == sorted(firsts)
@@ -302,8 +303,8 @@ def test_chosen_features_tell_order_weight_and_rounds() -> None:
 
 def test_warm_start_goes_on() -> None:
     X, y = toy_words(80)  # without two features that are always equal: which of them comes first is open
-    whole = SequenceAdaBoost("s2", rounds=60, boundaries=False).fit(X, y)
-    model = SequenceAdaBoost("s2", rounds=25, boundaries=False, warm_start=True).fit(X, y)
+    whole = SequenceAdaBoost("s2", rounds=60, boundaries=False, **PAPER).fit(X, y)
+    model = SequenceAdaBoost("s2", rounds=25, boundaries=False, warm_start=True, **PAPER).fit(X, y)
     model.set_params(rounds=35).fit(X, y)
     assert model.objective_ == pytest.approx(whole.objective_, abs=1e-8)
     found, expected = model.chosen_features(), whole.chosen_features()
@@ -326,7 +327,7 @@ def test_warm_start_keeps_what_was_better() -> None:
 def test_the_model_file_holds_the_chosen_features_alone(tmp_path: object) -> None:
     X, y = toy_words(120)
     template = "word suffix(1) suffix(2) @ -1..1\nword[-1] & word[0]"
-    model = SequenceAdaBoost(template, rounds=20, min_conjunction=1).fit(X, y)
+    model = SequenceAdaBoost(template, rounds=20, min_conjunction=1, **PAPER).fit(X, y)
     model.save(tmp_path / "model.tw")
     again = load(tmp_path / "model.tw")
     assert again.chosen_features() == model.chosen_features()
@@ -429,7 +430,7 @@ def test_the_searched_step_is_where_the_risk_is_least(
 
 def test_a_share_of_the_features() -> None:
     X, y = toy_dicts(40, seed=3)
-    settings: dict[str, object] = {"power": 0.0, "tolerance": 0.0}
+    settings: dict[str, object] = {**PAPER, "power": 0.0, "tolerance": 0.0}
     free = SequenceAdaBoost(rounds=60, **settings).fit(X, y)
     model = SequenceAdaBoost(rounds=60, max_features=0.1, **settings).fit(X, y)
     most = int(0.1 * model.n_features_)

@@ -45,6 +45,8 @@ POSITIVE = (lambda value: 0 < value <= 100, "a number above 0, at most 100")
 class SequenceAdaBoost(SequenceTagger):
     """Boosting of label sequences; weak learners are (attribute, label) and (label, label) features.
 
+    The defaults make the best taggers. The papers' algorithm is bound="loose" or "tight", power=1, features_per_round=1.
+
     features, min_count, min_conjunction, all_possible_states, boundaries, well_formed: as for the CRF
     bound: how a feature and its step are found. "loose": one range of values for all sentences, step in closed form;
         "tight": a range for each sentence; "exact": the feature by the tight bound, the step that minimises the risk
@@ -78,11 +80,11 @@ class SequenceAdaBoost(SequenceTagger):
         self,
         features: object = "auto",
         *,
-        bound: str = "tight",
-        power: float = 1.0,
-        rounds: int = 2000,
-        max_step: float = 2.0,
-        features_per_round: int = 1,
+        bound: str = "exact",
+        power: float = 0.0,
+        rounds: int = 1000,
+        max_step: float = 1.0,
+        features_per_round: int = 10,
         max_features: float = 1.0,
         tolerance: float = 1e-6,
         min_count: int = 1,
