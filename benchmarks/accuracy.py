@@ -15,7 +15,7 @@ import time
 from argparse import ArgumentParser
 from pathlib import Path
 
-from benchmarks.corpora import FILES, Task, add_data_option, read_task
+from benchmarks.corpora import TASKS, Task, add_data_option, read_task
 from tagwright.learners import LEARNERS
 from tagwright.metrics import evaluate
 
@@ -48,7 +48,7 @@ def measure(task: Task, learner: str) -> dict[str, float | str]:
 
 def main() -> None:
     parser = ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("tasks", nargs="*", default=list(FILES), help=f"of {', '.join(FILES)}")
+    parser.add_argument("tasks", nargs="*", default=list(TASKS), help=f"of {', '.join(TASKS)}")
     parser.add_argument("--learners", default="crf,perceptron")
     parser.add_argument("--json", type=Path)
     add_data_option(parser)

@@ -12,15 +12,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tagwright.io.formats import read_sentences
+from tagwright import datasets
 
 Text = tuple[list[list[Any]], list[list[str]]]
-FILES = {
-    "ewt": ("ewt/en_ewt-ud-train.conllu", "ewt/en_ewt-ud-dev.conllu", "ewt/en_ewt-ud-test.conllu"),
-    "wsj": ("wsj-sample/train.tsv", "wsj-sample/dev.tsv", "wsj-sample/test.tsv"),
-    "ner": ("conll2002/esp.train", "conll2002/esp.testa", "conll2002/esp.testb"),
-    "chunk": ("conll2000/train.txt", None, "conll2000/test.txt"),
-}
+TASKS = {"ewt": "ewt", "wsj": "wsj-sample", "ner": "conll2002", "chunk": "conll2000"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,24 +33,9 @@ class Task:
         return self.train[0] + self.dev[0], self.train[1] + self.dev[1]
 
 
-def read_text(path: Path) -> Text:
-    """Sentences and labels of one file."""
-    options: dict[str, Any] = {"label": "xpos"} if path.suffix == ".conllu" else {}
-    X, y = [], []
-    for sentence in read_sentences(path, **options):
-        X.append(list(sentence.items))
-        y.append(list(sentence.labels or []))
-    return X, y
-
-
 def read_task(name: str, folder: Path) -> Task:
     """One of the four tasks."""
-    train, dev, test = (None if file is None else read_text(folder / file) for file in FILES[name])
-    assert train is not None
-    assert test is not None
-    if dev is None:
-        cut = len(train[0]) * 9 // 10
-        train, dev = (train[0][:cut], train[1][:cut]), (train[0][cut:], train[1][cut:])
+    train, dev, test = (datasets.load(TASKS[name], part, folder=folder) for part in ("train", "dev", "test"))
     return Task(name, train, dev, test)
 
 

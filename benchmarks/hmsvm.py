@@ -27,7 +27,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.accuracy import FEATURES
-from benchmarks.corpora import FILES, Text, add_data_option, read_task
+from benchmarks.corpora import TASKS, Text, add_data_option, read_task
 from tagwright.attributes.templates import resolve
 from tagwright.errors import ConvergenceWarning
 from tagwright.learners import CRF, HMM, HMSVM, KernelPerceptron, SequenceTagger
@@ -165,7 +165,7 @@ def write_pairs(sentence: list[Any], known: set[str | tuple[str, str]]) -> list[
 def main() -> None:
     parser = ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("what", choices=["gap", "draws", "map"])
-    parser.add_argument("--task", choices=list(FILES))
+    parser.add_argument("--task", choices=list(TASKS))
     parser.add_argument("--C", type=float)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--draws", type=int, default=5)

@@ -19,7 +19,7 @@ from statistics import median
 import numpy as np
 
 from benchmarks.accuracy import FEATURES
-from benchmarks.corpora import FILES, add_data_option, read_task
+from benchmarks.corpora import TASKS, add_data_option, read_task
 from tagwright.arrays import Doubles, Workers
 from tagwright.encode.flat_text import FlatText
 from tagwright.learners._labels import number_labels
@@ -46,7 +46,7 @@ def prepare(name: str, folder: Path, workers: Workers) -> tuple[dict[str, ChainO
 
 def main() -> None:
     parser = ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--task", default="ewt", choices=list(FILES))
+    parser.add_argument("--task", default="ewt", choices=list(TASKS))
     parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--json", type=Path, help="write the figures there too")
     add_data_option(parser)

@@ -5,7 +5,11 @@ from __future__ import annotations
 import os
 import sys
 from importlib import import_module
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from types import ModuleType
+
+from tagwright.errors import DataError
 
 numba: ModuleType | None
 if os.environ.get("TAGWRIGHT_NO_JIT", "") not in ("", "0"):
@@ -41,3 +45,21 @@ def sklearn_tags() -> object:
         target_tags=TargetTags(required=True),
         input_tags=InputTags(two_d_array=False, string=True, dict=True),
     )
+
+
+def download(address: str, sha256: str, *, cure: str) -> bytes:
+    """What an address gives, checked. `cure`: what to do where that fails."""
+    try:
+        import pooch
+    except ImportError as error:
+        raise DataError(
+            f"downloading needs the package pooch: pip install 'tagwright[data]'; or {cure}", place=address
+        ) from error
+    with TemporaryDirectory() as folder:
+        try:
+            path = pooch.retrieve(address, f"sha256:{sha256}", fname="download", path=folder, progressbar=False)
+        except (OSError, ValueError) as error:  # no connection; a wrong checksum
+            wrong = isinstance(error, ValueError)
+            what = "what came is not what is registered" if wrong else "it could not be downloaded"
+            raise DataError(f"{what} ({str(error).splitlines()[0]:.120}); {cure}", place=address) from error
+        return Path(path).read_bytes()

@@ -45,7 +45,7 @@ POSITIVE = (lambda value: 0 < value <= 100, "a number above 0, at most 100")
 class SequenceAdaBoost(SequenceTagger):
     """Boosting of label sequences; weak learners are (attribute, label) and (label, label) features.
 
-    The defaults make the best taggers. The papers' algorithm is bound="loose" or "tight", power=1, features_per_round=1.
+    The defaults make the best taggers. The papers' algorithm: bound="loose" or "tight", power=1, features_per_round=1.
 
     features, min_count, min_conjunction, all_possible_states, boundaries, well_formed: as for the CRF
     bound: how a feature and its step are found. "loose": one range of values for all sentences, step in closed form;
