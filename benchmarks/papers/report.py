@@ -1,0 +1,89 @@
+"""What was found, for people: tables on the terminal, a page of Markdown with pictures."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+
+from benchmarks.papers.corpora import Corpora
+from benchmarks.papers.tables import Cell, Results, Table
+
+MISSING = "·"
+
+
+def grid(table: Table) -> tuple[list[str], list[str], dict[tuple[str, str], Cell]]:
+    """Rows, columns, cells by both."""
+    rows = list(dict.fromkeys(cell.row for cell in table.cells))
+    columns = list(dict.fromkeys(cell.column for cell in table.cells))
+    return rows, columns, {(cell.row, cell.column): cell for cell in table.cells}
+
+
+def show(cell: Cell | None, results: Results) -> tuple[str, str]:
+    """Our number and the paper's."""
+    if cell is None:
+        return "", ""
+    ours = results.number(cell)
+    digits = 0 if cell.number == "most" else 2
+    paper = "" if cell.paper is None else f"{cell.paper:.{digits}f}"
+    return MISSING if ours is None else f"{ours:.{digits}f}", paper
+
+
+def print_table(table: Table, results: Results) -> None:
+    """On the terminal: ours, and the paper's in brackets."""
+    rows, columns, cells = grid(table)
+    width = max(len(row) for row in rows) + 2
+    print(f"\n{table.title} [{table.unit}], the paper's in brackets")
+    print(" " * width + "".join(f"{column:>18}" for column in columns))
+    for row in rows:
+        line = ""
+        for column in columns:
+            ours, paper = show(cells.get((row, column)), results)
+            line += f"{ours:>9}{f'({paper})' if paper else '':>9}"
+        print(f"{row:{width}}{line}")
+
+
+def markdown(table: Table, results: Results) -> Iterator[str]:
+    """The same as Markdown."""
+    rows, columns, cells = grid(table)
+    yield f"## {table.title}\n"
+    yield f"Ours in {table.unit}, the paper's in brackets. `python -m benchmarks.papers {table.name}`\n"
+    yield "| |" + "".join(f" {column} |" for column in columns)
+    yield "|---|" + "---|" * len(columns)
+    for row in rows:
+        shown = [show(cells.get((row, column)), results) for column in columns]
+        yield f"| {row} |" + "".join(f" {ours}{f' ({paper})' if paper else ''} |" for ours, paper in shown)
+    reached, known = count_reached(table, results)
+    if known:
+        yield f"\n{reached} of {known} cells reach the paper's figure."
+    for note in table.notes:
+        yield f"\n{note}"
+    yield ""
+
+
+def count_reached(table: Table, results: Results) -> tuple[int, int]:
+    """Cells at least as good as the paper's, and cells that have both numbers."""
+    both = [(results.number(cell), cell.paper) for cell in table.cells]
+    pairs = [(ours, paper) for ours, paper in both if ours is not None and paper is not None]
+    return sum(ours >= paper if table.higher else ours <= paper for ours, paper in pairs), len(pairs)
+
+
+def write_report(tables: list[Table], results: Results, corpora: Corpora, out: Path) -> None:
+    """README.md in the folder of the results."""
+    lines = ["# The papers' tables, run again\n", *heading(results, corpora)]
+    for table in tables:
+        lines += markdown(table, results)
+    out.mkdir(parents=True, exist_ok=True)
+    (out / "README.md").write_text("\n".join(lines).rstrip() + "\n")
+
+
+def heading(results: Results, corpora: Corpora) -> Iterator[str]:
+    """Data, machine, versions, date."""
+    versions = ", ".join(f"{name} {version(name)}" for name in ("tagwright", "numpy", "numba"))
+    seconds = sum(run.get("seconds", 0.0) for run in results.runs.values())
+    yield f"Written by `python -m benchmarks.papers` on {datetime.now(UTC):%Y-%m-%d}, {versions}, Python "
+    yield f"{platform.python_version()}, {platform.machine()}, {corpora.threads} cores; {len(results.runs)} runs of "
+    yield f"{seconds / 60:.0f} minutes together. Spanish entities are the papers' own data (CoNLL-2002, words alone, "
+    yield f"tested on testb). POS tagging is on {corpora.treebank}.\n"
