@@ -58,6 +58,7 @@ class SequenceTagger(Estimator):
     labels_: list[str]
     encoder_: Encoder
     decoder_: Decoder
+    n_iter_: int  # iterations, epochs, rounds or passes
     span_calibration_: Platt | None = None  # by calibrate_spans
     info_: dict[str, Any]  # what the command line wants to remember (layout of the training file ...)
 
