@@ -1,4 +1,4 @@
-"""The papers' tables: runs are done once, kept, and shown beside the papers' figures. Trainings are replaced by toys."""
+"""The papers' tables: runs are done once, kept, and shown beside the papers' figures. Trainings are toys here."""
 
 from __future__ import annotations
 
