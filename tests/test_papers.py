@@ -49,6 +49,13 @@ def test_runs_are_done_once_and_kept(tmp_path: Path) -> None:
     assert [file.name for file in path.parent.iterdir()] == ["runs.json"]
 
 
+def test_two_commands_at_once_lose_nothing(tmp_path: Path) -> None:
+    one, two = Results.open(tmp_path / "runs.json"), Results.open(tmp_path / "runs.json")
+    one.keep("a", {"f1": 1.0})
+    two.keep("b", {"f1": 2.0})
+    assert Results.open(tmp_path / "runs.json").runs == {"a": {"f1": 1.0}, "b": {"f1": 2.0}}
+
+
 def test_cells_stand_beside_the_papers(tmp_path: Path) -> None:
     results = Results(tmp_path / "runs.json", {"a": {"f1": 71.0}})
     table = make_table([])

@@ -63,8 +63,8 @@ class Results:
         return cls(path, json.loads(path.read_text()) if path.exists() else {})
 
     def keep(self, key: str, numbers: Numbers) -> None:
-        """One more; the file is replaced as a whole."""
-        self.runs[key] = numbers
+        """One more, beside what another command may have added meanwhile; the file is replaced as a whole."""
+        self.runs = Results.open(self.path).runs | {key: numbers}
         self.path.parent.mkdir(parents=True, exist_ok=True)
         partial = self.path.with_suffix(f".{os.getpid()}.partial")
         partial.write_text(json.dumps(self.runs, indent=1, sort_keys=True) + "\n")
