@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from tagwright.arrays import Workers
+from tagwright.arrays import Ints, Workers
 from tagwright.attributes.templates import FeatureSet
 from tagwright.calibration import Platt
 from tagwright.encode.encoder import Encoder
@@ -112,11 +113,17 @@ def _store_encoder(encoder: Encoder, arrays: Arrays, strings: dict[str, list[str
         strings["given"] = encoder.given.values
     for c, column in enumerate(encoder.columns):
         strings[f"column{c}.values"] = column.values
-        arrays[f"column{c}.codes"] = column.codes[: column.n_known]
+        arrays[f"column{c}.codes"] = _narrow(column.codes[: column.n_known])
         for k, vocabulary in enumerate(column.vocabularies):
             strings[f"column{c}.term{k}"] = vocabulary.values
     for k, conjunction in enumerate(encoder.conjunctions):
         arrays[f"conjunction{k}.keys"] = conjunction.table.keys
+
+
+def _narrow(codes: Ints) -> NDArray[np.signedinteger[Any]]:
+    """The same numbers in as few bytes as the largest needs: most of a small model is this table."""
+    most = int(codes.max(initial=0))
+    return codes.astype(next(kind for kind in (np.int8, np.int16, np.int32) if most <= np.iinfo(kind).max))
 
 
 def _restore_encoder(features: FeatureSet | None, width: int, stored: StoredModel) -> Encoder:
@@ -128,11 +135,13 @@ def _restore_encoder(features: FeatureSet | None, width: int, stored: StoredMode
         return encoder
     for c, column in enumerate(encoder.columns):
         terms = [stored.strings[f"column{c}.term{k}"] for k in range(len(column.terms))]
-        codes = stored.arrays[f"column{c}.codes"]
+        narrow = stored.arrays[f"column{c}.codes"]
+        codes = narrow.astype(np.int32)
         values = stored.strings[f"column{c}.values"]
         column.restore(values, codes, terms)
         limits = np.array([len(term) for term in terms])
-        if codes.shape != (len(column), len(terms)) or (codes >= limits).any() or (codes < -1).any():
+        fits = narrow.dtype.kind == "i" and codes.shape == (len(column), len(terms))
+        if not fits or (codes >= limits).any() or (codes < -1).any():
             raise ModelFileError(f"the codes of column {c} do not fit its values")
     encoder.number_slots()
     for k, cells in enumerate(features.conjunctions):
