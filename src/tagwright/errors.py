@@ -37,5 +37,9 @@ class NotFittedError(TagwrightError, ValueError, AttributeError):
     """A model that was asked to predict before `fit` (scikit-learn's meaning, without importing it)."""
 
 
+class DataWarning(UserWarning):
+    """Data that can be used, but from which less can be learned than was asked for."""
+
+
 class ConvergenceWarning(UserWarning):
     """An optimiser stopped before it converged."""

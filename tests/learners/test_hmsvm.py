@@ -10,7 +10,7 @@ from scipy.optimize import minimize
 from toy import toy_words
 
 from tagwright.encode.flat_text import FlatText
-from tagwright.errors import ConvergenceWarning, DataError, ParameterError
+from tagwright.errors import ConvergenceWarning, DataError, DataWarning, ParameterError
 from tagwright.learners import load
 from tagwright.learners.hmsvm import HMSVM
 from tagwright.optim.progress import Progress
@@ -203,6 +203,35 @@ def test_passes_report_an_honest_gap() -> None:
     assert model.gap_curve_[-1] <= 1e-4 < model.gap_curve_[0]
 
 
+@pytest.mark.parametrize(("slack", "margin"), KINDS)
+def test_nothing_is_violated_beyond_its_slack(slack: str, margin: str) -> None:
+    """H_i over all labellings, by definition, against ξ_i over the support sequences (hard: 0)."""
+    most = 1e-3
+    X, y = random_data(1, separable=slack == "none")
+    model = HMSVM(FEATURES, C=0.3, slack=slack, margin=margin, tol=0.5, max_violation=most, random_state=0).fit(X, y)
+    d = Definition(model, X, y)
+    shortfall = d.sizes - d.vectors @ d.weights(model)
+    used = d.alpha(model) > 0
+    assert model.passes_[-1].violation <= most
+    for i in range(d.owners.max() + 1):
+        own = d.owners == i
+        xi = 0.0 if slack == "none" else max(0.0, shortfall[own & used].max(initial=0.0))
+        assert shortfall[own].max() <= xi + most + 1e-5
+
+
+@pytest.mark.parametrize("margin", ["unit", "hamming"])
+def test_max_violation_is_a_second_end(margin: str) -> None:
+    X, y = toy_words(40)
+    settings = {"C": 0.1, "margin": margin, "tol": 0.1, "random_state": 0}
+    soon, late = (HMSVM("s1", max_violation=most, **settings).fit(X, y) for most in (None, 1e-4))
+    assert soon.converged_
+    assert late.converged_
+    assert soon.n_iter_ < late.n_iter_
+    assert soon.passes_[-1].violation > 1e-4 >= late.passes_[-1].violation
+    for mine, other in zip(soon.passes_, late.passes_, strict=False):
+        assert (mine.dual, mine.violation) == (other.dual, other.violation)
+
+
 def test_hard_margin_separates() -> None:
     X, y = [["a", "b"], ["b", "c", "a"], ["c"]], [["A", "B"], ["B", "A", "A"], ["A"]]
     for margin in ("unit", "hamming"):
@@ -215,7 +244,7 @@ def test_hard_margin_separates() -> None:
 @pytest.mark.parametrize(
     ("X", "y"),
     [
-        ([["a"], ["a"]], [["A"], ["B"]]),  # two sentences contradict each other
+        ([["a", "b"], ["a", "b"]], [["A", "B"], ["B", "B"]]),  # two sentences contradict each other
         ([["a", "a", "a", "a"]], [["A", "B", "A", "A"]]),  # another labelling has the same features, ends included
     ],
 )
@@ -270,13 +299,24 @@ def test_interrupt_and_dev_set() -> None:
 @pytest.mark.parametrize("kernel", ["linear", "poly"])
 def test_sentences_of_one_token(kernel: str) -> None:
     """Nothing is learned about neighbours, and that is all."""
-    model = HMSVM("s1", kernel=kernel, random_state=0).fit([["a"], ["b"], ["a"]], [["A"], ["B"], ["A"]])
+    with pytest.warns(DataWarning, match="no sentence is longer than one token.*all transitions weigh 0"):
+        model = HMSVM("s1", kernel=kernel, random_state=0).fit([["a"], ["b"], ["a"]], [["A"], ["B"], ["A"]])
     assert model.predict([["a"], ["b"]]) == [["A"], ["B"]]
     assert not model.decoder_.chain_scores[0].any()
 
 
 @pytest.mark.parametrize(
-    "params", [{"C": 0}, {"C": -1.0}, {"slack": "l3"}, {"margin": "x"}, {"tol": 0}, {"kernel": "cubic"}, {"memory": 0}]
+    "params",
+    [
+        {"C": 0},
+        {"C": -1.0},
+        {"slack": "l3"},
+        {"margin": "x"},
+        {"tol": 0},
+        {"max_violation": 0},
+        {"kernel": "cubic"},
+        {"memory": 0},
+    ],
 )
 def test_bad_parameters(params: dict) -> None:
     with pytest.raises(ParameterError, match=f"{next(iter(params))} must be"):

@@ -5,6 +5,7 @@ Stored are the support contexts (attributes and values), their coefficients with
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ import numpy as np
 from tagwright.arrays import Doubles, Longs
 from tagwright.encode.dataset import Dataset
 from tagwright.encode.encoder import Encoder
-from tagwright.errors import ModelFileError, ParameterError
+from tagwright.errors import DataWarning, ModelFileError, ParameterError
 from tagwright.learners._decoder import Decoder
 from tagwright.learners._estimator import NOT_NEGATIVE, POSITIVE, WHOLE
 from tagwright.scores.contexts import Contexts, find_contexts
@@ -39,6 +40,16 @@ def make_gram(
     length = float(contexts.lengths.mean())
     made = make_kernel(kernel, degree=degree, gamma=gamma, coef0=coef0, length=length)
     return Gram(contexts, made, memory), of_token
+
+
+def warn_of_single_tokens(data: Dataset) -> None:
+    """Say so when there are no neighbours to learn from."""
+    if data.lengths.max() == 1:
+        message = (
+            "X: no sentence is longer than one token, so nothing is learned about neighbouring labels: all transitions "
+            "weigh 0; give whole sentences (a list of lists of tokens) if these are parts of them"
+        )
+        warnings.warn(message, DataWarning, stacklevel=3)
 
 
 def store_kernel(scores: KernelScores, arrays: dict[str, Any]) -> None:

@@ -18,8 +18,15 @@ from tagwright.encode.flat_text import FlatText, Sentences
 from tagwright.errors import ParameterError
 from tagwright.learners._base import SequenceTagger
 from tagwright.learners._decoder import Decoder, Scores
-from tagwright.learners._estimator import FLAG, JOBS, POSITIVE, SEED, WHOLE, one_of
-from tagwright.learners._kernel import KERNEL_RANGES, kernel_decoder, make_gram, restore_kernel, store_kernel
+from tagwright.learners._estimator import FLAG, JOBS, POSITIVE, SEED, WHOLE, one_of, optional
+from tagwright.learners._kernel import (
+    KERNEL_RANGES,
+    kernel_decoder,
+    make_gram,
+    restore_kernel,
+    store_kernel,
+    warn_of_single_tokens,
+)
 from tagwright.learners._labels import Labels
 from tagwright.learners._objective import Weights
 from tagwright.learners._support import SupportSentence, collect_support, restore_support, store_support
@@ -46,12 +53,15 @@ class HMSVM(SequenceTagger):
     C: what a violated margin costs; more means less regularised
     slack: "l1" (C Σ ξ), "l2" (C/2 Σ ξ²) or "none" (hard margin: the training data must be separable)
     margin: "unit" (1 for every wrong labelling, as in the papers) or "hamming" (1 for every wrong label)
-    tol: training ends when the duality gap is at most this share of the primal objective
+    tol: training ends when the duality gap is at most this share of the primal objective: no other weights can be
+        better by more
+    max_violation: and when no labelling violates its margin by more than this beyond the slack of its sentence, the
+        papers' rule; None: the gap alone decides (the last sentences of a large corpus take several times as long)
     max_iterations: passes over the training data, at most
     patience: with a dev set, stop after so many passes without a better dev score; the best model is kept
     random_state: seed of the order of sentences
 
-    passes_: primal, dual and gap of every pass
+    passes_: primal, dual, gap and worst violation of every pass
     support_sequences_: the sentences that have support sequences after the last pass, in their order
     """
 
@@ -60,8 +70,9 @@ class HMSVM(SequenceTagger):
     learner = "hmsvm"
     ranges: ClassVar = {
         **KERNEL_RANGES, "C": POSITIVE, "slack": one_of("l1", "l2", "none"), "margin": one_of(*MARGINS),
-        "tol": POSITIVE, "max_iterations": WHOLE, "min_count": WHOLE, "min_conjunction": WHOLE, "boundaries": FLAG,
-        "patience": WHOLE, "well_formed": FLAG, "random_state": SEED, "n_jobs": JOBS,
+        "tol": POSITIVE, "max_violation": optional(POSITIVE), "max_iterations": WHOLE, "min_count": WHOLE,
+        "min_conjunction": WHOLE, "boundaries": FLAG, "patience": WHOLE, "well_formed": FLAG, "random_state": SEED,
+        "n_jobs": JOBS,
     }  # fmt: skip
 
     def __init__(
@@ -77,6 +88,7 @@ class HMSVM(SequenceTagger):
         slack: str = "l1",
         margin: str = "hamming",
         tol: float = 0.01,
+        max_violation: float | None = None,
         max_iterations: int = 200,
         min_count: int = 1,
         min_conjunction: int = 2,
@@ -98,6 +110,7 @@ class HMSVM(SequenceTagger):
         self.slack = slack
         self.margin = margin
         self.tol = tol
+        self.max_violation = max_violation
         self.max_iterations = max_iterations
         self.min_count = min_count
         self.min_conjunction = min_conjunction
@@ -110,8 +123,9 @@ class HMSVM(SequenceTagger):
         self.callbacks = callbacks
 
     def fit(self, X: Sentences, y: Labels, X_dev: Sentences | None = None, y_dev: Labels | None = None) -> Self:
-        """Train to the gap `tol`. Ctrl-C once stops and keeps the model so far."""
+        """Train to `tol`. Ctrl-C once stops and keeps the model so far."""
         text, names, encoder, data = self._read_training(X, y)
+        warn_of_single_tokens(data)
         self.labels_, self.encoder_ = names, encoder
         self._constrain(*np.zeros((3, len(names), len(names))))  # refuse before the work, not after
         workers = Workers(count_jobs(self.n_jobs))
@@ -168,7 +182,10 @@ class HMSVM(SequenceTagger):
             )
 
         try:
-            reason = problem.solve(tol=self.tol, most_passes=self.max_iterations, tell=tell)
+            reason = problem.solve(
+                tol=self.tol, most_violation=np.inf if self.max_violation is None else self.max_violation,
+                most_passes=self.max_iterations, tell=tell,
+            )  # fmt: skip
         except KeyboardInterrupt:
             reason = "interrupted"
         self.decoder_ = watch.decode(vector() if watch.best_weights is None else watch.best_weights)

@@ -16,7 +16,14 @@ from tagwright.encode.flat_text import Sentences
 from tagwright.learners._base import SequenceTagger
 from tagwright.learners._decoder import Scores
 from tagwright.learners._estimator import FLAG, JOBS, SEED, WHOLE
-from tagwright.learners._kernel import KERNEL_RANGES, kernel_decoder, make_gram, restore_kernel, store_kernel
+from tagwright.learners._kernel import (
+    KERNEL_RANGES,
+    kernel_decoder,
+    make_gram,
+    restore_kernel,
+    store_kernel,
+    warn_of_single_tokens,
+)
 from tagwright.learners._labels import Labels
 from tagwright.learners._watch import DevSet, Watch, all_callbacks, warn_of_end
 from tagwright.optim.dual_online import DualPerceptron
@@ -83,6 +90,7 @@ class KernelPerceptron(SequenceTagger):
     def fit(self, X: Sentences, y: Labels, X_dev: Sentences | None = None, y_dev: Labels | None = None) -> Self:
         """Train online. Ctrl-C once stops and keeps the model so far."""
         _, names, encoder, data = self._read_training(X, y)
+        warn_of_single_tokens(data)
         self.labels_, self.encoder_ = names, encoder
         gram, of_token = make_gram(
             encoder, data, self.kernel, degree=self.degree, gamma=self.gamma, coef0=self.coef0, memory=self.memory

@@ -12,7 +12,7 @@ import numpy as np
 
 from tagwright._jit import kernel
 from tagwright.arrays import Doubles, Ints, Longs, padded
-from tagwright.losses.hinge import fill_hinges
+from tagwright.losses.hinge import fill_hinges, score_labelling
 from tagwright.optim.planes import (
     DONE,
     INFINITE,
@@ -128,3 +128,21 @@ def bring_up_to_date(chain: Doubles, Y: int, n_planes: int, block: Block, search
                 search.incoming[edge % Y, edge // Y] = chain[edge]
             else:
                 search.ends[(edge - Y * Y) // Y, (edge - Y * Y) % Y] = chain[edge]
+
+
+@kernel
+def fill_slacks(
+    rows: Doubles, offsets: Longs, gold: Ints, labels: Ints, sizes: Ints, transition: Doubles, start: Doubles,
+    stop: Doubles, margin: float, slacks: Doubles,
+) -> None:  # fmt: skip
+    """slacks [N] = max(0, max Δ − ⟨w, δΦ⟩) over the working sets: what the planes of each sentence need.
+
+    rows, offsets, gold as `fill_hinges` leaves them (for Hamming, Δ is in the rows and margin 0). labels [K, n].
+    """
+    for i in range(offsets.shape[0] - 1):
+        begin, end = offsets[i], offsets[i + 1]
+        right = score_labelling(rows[begin:end], gold[begin:end], end - begin, transition, start, stop)
+        slacks[i] = 0.0
+        for k in range(sizes[i]):
+            wrong = score_labelling(rows[begin:end], labels[k, begin:end], end - begin, transition, start, stop)
+            slacks[i] = max(slacks[i], margin + wrong - right)
