@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tagwright._jit import kernel
-from tagwright.arrays import Doubles, Ints, Longs, padded
+from tagwright.arrays import Doubles, Floats, Ints, Longs, padded
 from tagwright.losses.hinge import fill_hinges, score_labelling
 from tagwright.optim.planes import (
     DONE,
@@ -132,8 +132,8 @@ def bring_up_to_date(chain: Doubles, Y: int, n_planes: int, block: Block, search
 
 @kernel
 def fill_slacks(
-    rows: Doubles, offsets: Longs, gold: Ints, labels: Ints, sizes: Ints, transition: Doubles, start: Doubles,
-    stop: Doubles, margin: float, slacks: Doubles,
+    rows: Floats, offsets: Longs, gold: Ints, labels: Ints, sizes: Ints, transition: Floats, start: Floats,
+    stop: Floats, margin: float, slacks: Doubles,
 ) -> None:  # fmt: skip
     """slacks [N] = max(0, max Δ − ⟨w, δΦ⟩) over the working sets: what the planes of each sentence need.
 
