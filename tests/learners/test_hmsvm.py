@@ -300,7 +300,7 @@ def test_interrupt_and_dev_set() -> None:
 def test_sentences_of_one_token(kernel: str) -> None:
     """Nothing is learned about neighbours, and that is all."""
     with pytest.warns(DataWarning, match="no sentence is longer than one token.*all transitions weigh 0"):
-        model = HMSVM("s1", kernel=kernel, random_state=0).fit([["a"], ["b"], ["a"]], [["A"], ["B"], ["A"]])
+        model = HMSVM("s1", kernel=kernel, C=1.0, random_state=0).fit([["a"], ["b"], ["a"]], [["A"], ["B"], ["A"]])
     assert model.predict([["a"], ["b"]]) == [["A"], ["B"]]
     assert not model.decoder_.chain_scores[0].any()
 

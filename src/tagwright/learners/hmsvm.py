@@ -50,7 +50,8 @@ class HMSVM(SequenceTagger):
     features, min_conjunction, boundaries, well_formed: as for the CRF; min_count too, for the linear kernel alone
     kernel: "linear" (weights written out: for corpora of any size), "poly", "rbf", or a function of inner products
     degree, gamma, coef0, memory: as for the KernelPerceptron
-    C: what a violated margin costs; more means less regularised
+    C: what a violated margin costs; more means less regularised (0.1 was best or next to best on dev sets; with a
+        kernel the papers have 1)
     slack: "l1" (C Σ ξ), "l2" (C/2 Σ ξ²) or "none" (hard margin: the training data must be separable)
     margin: "unit" (1 for every wrong labelling, as in the papers) or "hamming" (1 for every wrong label)
     tol: training ends when the duality gap is at most this share of the primal objective: no other weights can be
@@ -84,7 +85,7 @@ class HMSVM(SequenceTagger):
         gamma: float | None = None,
         coef0: float = 1.0,
         memory: float = 1024.0,
-        C: float = 1.0,
+        C: float = 0.1,
         slack: str = "l1",
         margin: str = "hamming",
         tol: float = 0.01,
@@ -125,9 +126,9 @@ class HMSVM(SequenceTagger):
     def fit(self, X: Sentences, y: Labels, X_dev: Sentences | None = None, y_dev: Labels | None = None) -> Self:
         """Train to `tol`. Ctrl-C once stops and keeps the model so far."""
         text, names, encoder, data = self._read_training(X, y)
-        warn_of_single_tokens(data)
         self.labels_, self.encoder_ = names, encoder
         self._constrain(*np.zeros((3, len(names), len(names))))  # refuse before the work, not after
+        warn_of_single_tokens(data)
         workers = Workers(count_jobs(self.n_jobs))
         try:
             self._learn(data, text, DevSet.build(self, X_dev, y_dev), workers)

@@ -90,8 +90,9 @@ class KernelPerceptron(SequenceTagger):
     def fit(self, X: Sentences, y: Labels, X_dev: Sentences | None = None, y_dev: Labels | None = None) -> Self:
         """Train online. Ctrl-C once stops and keeps the model so far."""
         _, names, encoder, data = self._read_training(X, y)
-        warn_of_single_tokens(data)
         self.labels_, self.encoder_ = names, encoder
+        self._constrain(*np.zeros((3, len(names), len(names))))  # refuse before the work, not after
+        warn_of_single_tokens(data)
         gram, of_token = make_gram(
             encoder, data, self.kernel, degree=self.degree, gamma=self.gamma, coef0=self.coef0, memory=self.memory
         )
