@@ -19,6 +19,8 @@ from tagwright.errors import DataError, TemplateError
 EDGES = ("<s>", "</s>")  # what stands left and right of a sentence
 LARGEST_OFFSET = 32
 LARGEST_COLUMN = 255
+LABEL = "label"  # a cell of this name is a label that is known already
+FURTHEST_LABEL = 2
 
 Item = str | tuple[str, ...]
 
@@ -117,6 +119,44 @@ class Cell:
             found = f"the item has {len(columns)} column(s), the template `{self.text}` needs column {self.term.column}"
             raise DataError(found, place=f"item {place}")
         return self.term.compile()(columns[self.term.column])
+
+
+@dataclass(frozen=True, slots=True)
+class LabelTemplate:
+    """Labels around the token that is tagged, joined with each other and with cells: `label[-1] & label[1] & word[0]`.
+
+    Such a feature is there only where all of its labels are known. offsets: of the labels, ascending.
+    """
+
+    offsets: tuple[int, ...]
+    cells: tuple[Cell, ...] = ()
+
+    def __post_init__(self) -> None:
+        for offset in self.offsets:
+            check_label_offset(offset)
+        if len(set(self.offsets)) < len(self.offsets):
+            raise TemplateError(f"the same label twice in `{self.text}`; name it once")
+        if len(set(self.cells)) < len(self.cells):
+            raise TemplateError(f"the same cell twice in `{self.text}`; name it once")
+        object.__setattr__(self, "offsets", tuple(sorted(self.offsets)))
+
+    @property
+    def text(self) -> str:
+        """As templates write it."""
+        if len(self.offsets) == 1 and not self.cells:
+            return f"{LABEL} @ {self.offsets[0]}"
+        return " & ".join([*(f"{LABEL}[{offset}]" for offset in self.offsets), *(cell.text for cell in self.cells)])
+
+
+def check_label_offset(offset: int) -> None:
+    """Refuse labels that no search knows: the one that is asked for, and those too far away."""
+    if offset == 0:
+        raise TemplateError(f"`{LABEL}[0]` is the label that is asked for; every feature is joined with it already")
+    if abs(offset) > FURTHEST_LABEL:
+        raise TemplateError(
+            f"labels up to {FURTHEST_LABEL} tokens away are known, found `{LABEL}[{offset}]`; "
+            f"use an offset from -{FURTHEST_LABEL} to {FURTHEST_LABEL}"
+        )
 
 
 def check_conjunction(cells: Sequence[Cell]) -> None:

@@ -5,6 +5,8 @@
     word:1 @ -2..2                               # a range of offsets; column 1
     word[-1] & word[0]                           # a conjunction: cells joined
     word[-1] & word[0] @ 0..1                    # the conjunction, shifted by each offset
+    label @ -1, 1                                # labels that are known already (GuidedTagger)
+    label[-1] & label[1] & word[0]               # joined with each other and with cells
 
 One entry a line, `#` starts a comment, blank lines are skipped. `suffix(1..3)` in a conjunction makes three of them.
 Used by templates.py; what is written here is also what a model file stores, so `read_entries(write_entries(...))` gives
@@ -15,40 +17,62 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from itertools import groupby, product
 from math import prod
 
-from tagwright.attributes.cells import LARGEST_OFFSET, Cell, Term, check_conjunction
+from tagwright.attributes.cells import (
+    LABEL,
+    LARGEST_OFFSET,
+    Cell,
+    LabelTemplate,
+    Term,
+    check_conjunction,
+)
 from tagwright.errors import TemplateError
-
-Entries = tuple[list[Cell], list[tuple[Cell, ...]]]
 
 LARGEST_SET = 10_000  # attributes that a line, or a text, may stand for
 
 _TERM = re.compile(r"\s*(?P<name>[^\W\d]\w*)(?:\((?P<arguments>[^()]*)\))?(?::(?P<column>\w*))?(?=\s|$)")
 _INTEGER = re.compile(r"\s*[+-]?[0-9]{1,9}\s*", re.ASCII)
+_LABEL = re.compile(rf"\b{LABEL}\b")
+_LABEL_CELL = re.compile(rf"\s*{LABEL}\s*\[([^\[\]]*)\]\s*")
+
+
+@dataclass(slots=True)
+class Entries:
+    """What a text says, in its order, repeats included."""
+
+    singles: list[Cell] = field(default_factory=list)
+    conjunctions: list[tuple[Cell, ...]] = field(default_factory=list)
+    labels: list[LabelTemplate] = field(default_factory=list)
+
+    @property
+    def size(self) -> int:
+        return len(self.singles) + len(self.conjunctions) + len(self.labels)
 
 
 def read_entries(text: str, *, place: str, n_columns: int | None = None) -> Entries:
-    """The cells and conjunctions of a text, in its order, repeats included.
+    """The cells, conjunctions and label templates of a text.
 
     place: the file's name, for errors; n_columns: of the data, where known: a template may not name another column.
     """
-    singles: list[Cell] = []
-    conjunctions: list[tuple[Cell, ...]] = []
+    entries = Entries()
     for number, line in enumerate(text.splitlines(), start=1):
         entry = line.partition("#")[0].strip()
         if not entry:
             continue
         try:
-            if "&" in entry or "[" in entry:
-                conjunctions += _read_conjunctions(entry, n_columns)
+            if _LABEL.search(entry):
+                entries.labels += _read_label_templates(entry, n_columns)
+            elif "&" in entry or "[" in entry:
+                entries.conjunctions += _read_conjunctions(entry, n_columns)
             else:
-                singles += _read_singles(entry, n_columns)
-            _check_size(len(singles) + len(conjunctions))
+                entries.singles += _read_singles(entry, n_columns)
+            _check_size(entries.size)
         except TemplateError as error:
             raise TemplateError(str(error), place=f"{place}:{number}") from None
-    return singles, conjunctions
+    return entries
 
 
 def check_column(term: Term, n_columns: int | None) -> None:
@@ -81,6 +105,31 @@ def _read_conjunctions(entry: str, n_columns: int | None) -> list[tuple[Cell, ..
     for cells in found:
         check_conjunction(cells)
     return found
+
+
+def _read_label_templates(entry: str, n_columns: int | None) -> list[LabelTemplate]:
+    """`label @ -1, 1`, or labels and cells joined by `&`."""
+    left, at, right = entry.partition("@")
+    if left.strip() == LABEL:
+        if not at:
+            raise TemplateError(f"no offsets in `{entry}`; write `{LABEL} @ -1` for the label before")
+        return [LabelTemplate((offset,)) for offset in _read_offsets(right)]
+    labels: list[int] = []
+    choices: list[list[Cell]] = []
+    for part in left.split("&"):
+        if found := _LABEL_CELL.fullmatch(part):
+            labels.append(_read_integer(found[1]))
+        elif _LABEL.search(part):
+            raise TemplateError(f"expected a label such as `{LABEL}[-1]`, or `{LABEL} @ -1` alone, found `{part.strip()}`")
+        else:
+            choices.append(_read_cell(part, n_columns))
+    shifts = _read_offsets(right) if at else [0]
+    _check_size(prod(len(choice) for choice in choices) * len(shifts))
+    return [
+        LabelTemplate(tuple(o + shift for o in labels), tuple(Cell(c.term, c.offset + shift) for c in cells))
+        for shift in shifts
+        for cells in product(*choices)
+    ]
 
 
 def _as_single(cells: Sequence[Cell]) -> str:
@@ -145,7 +194,9 @@ def _check_size(n_attributes: int) -> None:
         raise TemplateError(f"{n_attributes} attributes a token; the limit is {LARGEST_SET}")
 
 
-def write_entries(singles: Sequence[Cell], conjunctions: Sequence[Sequence[Cell]]) -> str:
+def write_entries(
+    singles: Sequence[Cell], conjunctions: Sequence[Sequence[Cell]], labels: Sequence[LabelTemplate] = ()
+) -> str:
     """The text of these cells: neighbours that share terms or offsets share a line."""
     rows: list[tuple[list[Term], list[int]]] = []
     for offset, cells in groupby(singles, key=lambda cell: cell.offset):
@@ -156,6 +207,7 @@ def write_entries(singles: Sequence[Cell], conjunctions: Sequence[Sequence[Cell]
             rows.append((terms, [offset]))
     lines = [f"{' '.join(_write_terms(terms))} @ {_write_offsets(offsets)}" for terms, offsets in rows]
     lines += [" & ".join([cell.text for cell in cells]) for cells in conjunctions]
+    lines += [template.text for template in labels]
     return "".join([f"{line}\n" for line in lines])
 
 

@@ -5,8 +5,8 @@ Edit the text to change a preset; nothing else depends on it (a model stores its
 skips them. `templates.resolve` turns a name into a set.
 
 s1, s2, s3: the sets of Altun, Johnson and Hofmann, "Investigating loss functions and optimization methods for
-discriminative learning of label sequences" (2003), section 4.2. ratnaparkhi: the set A of Shen, Satta and Joshi (2007),
-without its label features, which belong to the learner.
+discriminative learning of label sequences" (2003), section 4.2. a to e: the sets of Shen, Satta and Joshi,
+"Guided learning for bidirectional sequence classification" (2007), table 2; ratnaparkhi: a without its labels.
 """
 
 from __future__ import annotations
@@ -30,6 +30,31 @@ class Preset:
         further = [self.other_columns.replace(":C", f":{column}") for column in range(1, n_columns)]
         return "\n".join([self.words, *further])
 
+
+_A = """
+        word prefix(1..4) suffix(1..4) has_digit has_capital has_hyphen @ 0
+        word @ -2, -1, 1, 2
+        label @ -1
+        label[-2] & label[-1]
+        """
+_B = """
+        label @ 1
+        label[-1] & label[1]
+        label[1] & label[2]
+        """
+_C = """
+        label @ -2, 2
+        label[-2] & word[0]
+        label[-1] & word[0]
+        label[1] & word[0]
+        label[2] & word[0]
+        label[-2] & label[-1] & word[0]
+        label[-1] & label[1] & word[0]
+        label[1] & label[2] & word[0]
+        """
+_D = "word[-1] & word[0] @ 0..1"
+_E = "prefix(5..9) suffix(5..9) @ 0"
+_FURTHER = "word:C @ -1..1"
 
 PRESETS: dict[str, Preset] = {
     "s1": Preset("the current word alone: what an HMM sees", "word @ 0"),
@@ -56,6 +81,11 @@ PRESETS: dict[str, Preset] = {
         word @ -2, -1, 1, 2
         """,
     ),
+    "a": Preset("ratnaparkhi, the label before, and the two before (guided)", _A, _FURTHER),
+    "b": Preset("a, and labels on the right (guided)", _A + _B, _FURTHER),
+    "c": Preset("b, single labels two away, labels joined with the word (guided)", _A + _B + _C, _FURTHER),
+    "d": Preset("c, and pairs of words (guided)", _A + _B + _C + _D, _FURTHER),
+    "e": Preset("d, and affixes to 9 letters (guided)", _A + _B + _C + _D + "\n" + _E, _FURTHER),
     "pos": Preset(
         "part of speech: words within 2, affixes and shapes within 1, word pairs",
         """

@@ -14,12 +14,21 @@ from difflib import get_close_matches
 from os.path import isfile  # Path.is_file raises on a text too long for a file name
 from pathlib import Path
 
-from tagwright.attributes.cells import EDGES, Cell, Item, Term, attribute_name, check_conjunction, join_values
+from tagwright.attributes.cells import (
+    EDGES,
+    Cell,
+    Item,
+    LabelTemplate,
+    Term,
+    attribute_name,
+    check_conjunction,
+    join_values,
+)
 from tagwright.attributes.language import check_column, read_entries, write_entries
 from tagwright.attributes.presets import PRESETS
 from tagwright.errors import DataError, TemplateError
 
-__all__ = ["EDGES", "Cell", "FeatureSet", "Item", "Term", "attribute_name", "join_values", "resolve"]
+__all__ = ["EDGES", "Cell", "FeatureSet", "Item", "LabelTemplate", "Term", "attribute_name", "join_values", "resolve"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,15 +37,18 @@ class FeatureSet:
 
     singles: plain attributes, one term at one offset
     conjunctions: two or more cells joined; absent where one of them is
+    labels: templates that look at labels, which one learner alone can do (GuidedTagger)
     """
 
     name: str
     singles: tuple[Cell, ...] = ()
     conjunctions: tuple[tuple[Cell, ...], ...] = ()
+    labels: tuple[LabelTemplate, ...] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "singles", tuple(dict.fromkeys(self.singles)))
         object.__setattr__(self, "conjunctions", _distinct(self.conjunctions))
+        object.__setattr__(self, "labels", tuple(dict.fromkeys(self.labels)))
 
     @classmethod
     def parse(cls, text: str, name: str = "custom", place: str = "file", n_columns: int | None = None) -> FeatureSet:
@@ -44,8 +56,8 @@ class FeatureSet:
 
         place: the file's name, for errors; n_columns: of the data, to refuse templates of other columns.
         """
-        singles, conjunctions = read_entries(text, place=place, n_columns=n_columns)
-        return cls(name, tuple(singles), tuple(conjunctions))
+        found = read_entries(text, place=place, n_columns=n_columns)
+        return cls(name, tuple(found.singles), tuple(found.conjunctions), tuple(found.labels))
 
     @classmethod
     def build(cls, name: str, lines: Iterable[str]) -> FeatureSet:
@@ -54,7 +66,7 @@ class FeatureSet:
 
     def to_text(self) -> str:
         """The templates as text; `parse` gives the same set back."""
-        return write_entries(self.singles, self.conjunctions)
+        return write_entries(self.singles, self.conjunctions, self.labels)
 
     @property
     def groups(self) -> list[tuple[Cell, ...]]:
@@ -62,17 +74,23 @@ class FeatureSet:
         return [*((cell,) for cell in self.singles), *self.conjunctions]
 
     @property
+    def cells(self) -> list[Cell]:
+        """All cells, those beside labels too, repeats included."""
+        joined = [cell for template in self.labels for cell in template.cells]
+        return [*(cell for cells in self.groups for cell in cells), *joined]
+
+    @property
     def radius(self) -> int:
         """The largest distance that a cell looks at."""
-        return max((abs(cell.offset) for cells in self.groups for cell in cells), default=0)
+        return max((abs(cell.offset) for cell in self.cells), default=0)
 
     @property
     def columns(self) -> tuple[int, ...]:
         """The columns used, in order."""
-        return tuple(sorted({cell.term.column for cells in self.groups for cell in cells}))
+        return tuple(sorted({cell.term.column for cell in self.cells}))
 
     def explain(self, items: Sequence[Item], position: int) -> list[str]:
-        """The names of all attributes of the token at `position`."""
+        """The names of all attributes of the token at `position`; labels are not looked at."""
         if not 0 <= position < len(items):
             raise DataError(f"expected 0 to {len(items) - 1}, found {position}", place="position")
         names = []
@@ -85,9 +103,8 @@ class FeatureSet:
     def check_columns(self, n_columns: int) -> None:
         """Refuse a set that uses a column that the data does not have."""
         try:
-            for cells in self.groups:
-                for cell in cells:
-                    check_column(cell.term, n_columns)
+            for cell in self.cells:
+                check_column(cell.term, n_columns)
         except TemplateError as error:
             raise TemplateError(str(error), place=f"features {self.name!r}") from None
 

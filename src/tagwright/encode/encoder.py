@@ -83,9 +83,8 @@ class Encoder:
 
     def _make_columns(self, features: FeatureSet) -> None:
         terms: dict[int, dict[Term, None]] = {column: {} for column in features.columns}
-        for cells in features.groups:
-            for cell in cells:
-                terms[cell.term.column][cell.term] = None
+        for cell in features.cells:
+            terms[cell.term.column][cell.term] = None
         self.columns = [ColumnForms(column, list(found)) for column, found in terms.items()]
 
     def number_slots(self) -> None:

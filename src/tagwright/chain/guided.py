@@ -1,0 +1,281 @@
+"""Bidirectional search over spans: the easiest token first, with the labels already known on either side as context.
+
+GUIDED algorithm 1. P: accepted spans, disjoint. Q: for every token k outside them, the span that labelling k would make of
+k, the accepted span that ends before it (S_L) and the one that begins after it (S_R). A hypothesis h of a span:
+
+    U(h.A) = w · f(h.A)                          its last action: a label for k between the labels of two context states
+    V(h)   = V(S_L.T) + V(S_R.T) + U(h.A)        a missing side counts 0
+
+Hypotheses with the same boundary labels are one state, of which the best is kept; a span keeps its B best states by V. Each
+step accepts the span whose top hypothesis has the highest action score U; its two neighbours get new hypotheses. The
+tokens never wait twice: at most 3 n spans are worked out, O(B² n).
+
+Boundary labels: as many as templates look at (two at most), and none at the edges of the sentence, where no token is left
+to look at them. (The paper keeps them there too; a beam is better spent on what differs for the rest of the search.)
+Ties: the smaller label, the state met first (left states outside, right ones inside), the token to the left.
+
+A span is known by the token k of its last action. All arrays of a Search belong to the caller.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from tagwright._jit import tight_kernel
+from tagwright._registers import largest
+from tagwright.arrays import Doubles, Floats, Ints, Longs
+from tagwright.scores.label_contexts import Contexts, add_contexts, known_labels
+
+BOTH, LEFT_TO_RIGHT, RIGHT_TO_LEFT = 0, 1, 2
+NONE = -1
+
+
+class Search(NamedTuple):
+    """Work of one search, for sentences of up to L tokens and a beam of B; [k, b] is the b-th state of span k."""
+
+    total: Doubles  # [L, B] V
+    action: Doubles  # [L, B] U
+    label: Ints  # [L, B] of token k
+    left: Ints  # [L, B] number of the state S_L
+    right: Ints  # [L, B] number of the state S_R
+    faces: Ints  # [L, B, 4] boundary labels: the leftmost, the next to it; the rightmost, the next to it
+    n_states: Longs  # [L]
+    bounds: Longs  # [L, 4] first and last token of span k; its left and its right context span, or NONE
+    begins: Longs  # [L + 2] the accepted span that begins at token t − 1, or NONE
+    ends: Longs  # [L + 2] the one that ends there
+    easiest: Longs  # [2 · leaves] tournament of candidates by the U of their top hypotheses
+    order: Longs  # [L] tokens as they were accepted
+    left_rows: Floats  # [B, P] scores of left contexts, right contexts and both
+    right_rows: Floats
+    row: Floats  # [1, P]
+    stack: Longs  # [L, 2]
+
+    @classmethod
+    def build(cls, longest: int, beam: int, width: int, dtype: type) -> Search:
+        L, B = longest, beam
+        leaves = 1
+        while leaves < L:
+            leaves *= 2
+        return cls(
+            np.zeros((L, B)), np.zeros((L, B)), *(np.zeros((L, B), np.int32) for _ in range(3)),
+            np.zeros((L, B, 4), np.int32), np.zeros(L, np.int64), np.zeros((L, 4), np.int64),
+            np.zeros(L + 2, np.int64), np.zeros(L + 2, np.int64), np.zeros(2 * leaves, np.int64),
+            np.zeros(L, np.int64), *(np.zeros((n, width), dtype) for n in (B, B, 1)), np.zeros((L, 2), np.int64),
+        )  # fmt: skip
+
+
+@tight_kernel
+def begin_search(search: Search, n: int) -> None:
+    """P and Q are empty."""
+    search.begins[: n + 2] = NONE
+    search.ends[: n + 2] = NONE
+    search.easiest[:] = NONE
+
+
+@tight_kernel
+def is_easier(search: Search, k: int, other: int) -> bool:
+    """Whether candidate k, left of the other, goes first."""
+    if k < 0 or other < 0:
+        return k >= 0
+    return search.action[k, 0] >= search.action[other, 0]
+
+
+@tight_kernel
+def place_candidate(search: Search, k: int, waits: bool) -> None:
+    """Token k enters Q, has a new score there, or leaves it."""
+    node = search.easiest.shape[0] // 2 + k
+    search.easiest[node] = k if waits else NONE
+    while node > 1:
+        node //= 2
+        a, b = search.easiest[2 * node], search.easiest[2 * node + 1]
+        search.easiest[node] = a if is_easier(search, a, b) else b
+
+
+@tight_kernel
+def keep_state(
+    search: Search, k: int, total: float, action: float, y: int, i: int, j: int, a1: int, a2: int, b1: int, b2: int
+) -> None:
+    """Put one hypothesis among the B best states of span k, which are in order."""
+    n, B = search.n_states[k], search.total.shape[1]
+    last = n
+    for b in range(n):
+        face = search.faces[k, b]
+        if face[0] == a1 and face[1] == a2 and face[2] == b1 and face[3] == b2:
+            if search.total[k, b] >= total:
+                return
+            last = b
+            break
+    if last == n:  # a new state
+        if n == B:
+            last = B - 1
+        else:
+            search.n_states[k] = n + 1
+    while last > 0 and search.total[k, last - 1] < total:
+        search.total[k, last], search.action[k, last] = search.total[k, last - 1], search.action[k, last - 1]
+        search.label[k, last] = search.label[k, last - 1]
+        search.left[k, last], search.right[k, last] = search.left[k, last - 1], search.right[k, last - 1]
+        for c in range(4):
+            search.faces[k, last, c] = search.faces[k, last - 1, c]
+        last -= 1
+    search.total[k, last], search.action[k, last] = total, action
+    search.label[k, last], search.left[k, last], search.right[k, last] = y, i, j
+    face = search.faces[k, last]
+    face[0], face[1], face[2], face[3] = a1, a2, b1, b2
+
+
+@tight_kernel
+def keep_labels(search: Search, k: int, n: int, Y: int, reach: Longs, row: Floats, i: int, j: int) -> None:
+    """All labels of token k between the states i and j: row [P] has their action scores."""
+    begin, end, left, right = search.bounds[k, 0], search.bounds[k, 1], search.bounds[k, 2], search.bounds[k, 3]
+    before = 0.0
+    if left >= 0:
+        before += search.total[left, i]
+    if right >= 0:
+        before += search.total[right, j]
+    B = search.total.shape[1]
+    full = search.n_states[k] == B
+    if full and not before + largest(row, Y) > search.total[k, B - 1]:
+        return
+    outer, inner = begin > 0 and reach[1] > 0, end < n - 1 and reach[0] > 0
+    for y in range(Y):
+        total = before + row[y]
+        if not total > (search.total[k, B - 1] if search.n_states[k] == B else -np.inf):
+            continue
+        a1, a2, b1, b2 = Y, Y, Y, Y
+        if outer:
+            a1 = search.faces[left, i, 0] if left >= 0 else y
+            if reach[1] > 1:
+                if left >= 0:
+                    a2 = search.faces[left, i, 1] if k - begin > 1 else y
+                elif right >= 0:
+                    a2 = search.faces[right, j, 0]
+        if inner:
+            b1 = search.faces[right, j, 2] if right >= 0 else y
+            if reach[0] > 1:
+                if right >= 0:
+                    b2 = search.faces[right, j, 3] if end - k > 1 else y
+                elif left >= 0:
+                    b2 = search.faces[left, i, 2]
+        keep_state(search, k, total, float(row[y]), y, i, j, a1, a2, b1, b2)
+
+
+@tight_kernel
+def score_action(
+    contexts: Contexts, lexical: Ints, p: int, emission: Floats, Y: int, l2: int, l1: int, r1: int, r2: int, out: Floats
+) -> None:
+    """U of every label of the token p (of the text) between these labels; emission, out [P]."""
+    known = known_labels(Y, l2, l1, r1, r2)
+    for c in range(out.shape[0]):
+        out[c] = emission[c]
+    for side in range(3):
+        add_contexts(contexts, side, lexical, p, known, l2, l1, r1, r2, out)
+
+
+@tight_kernel
+def work_out(
+    search: Search, contexts: Contexts, lexical: Ints, first: int, k: int, n: int, Y: int, reach: Longs, emission: Floats
+) -> None:
+    """The states of the span that labelling token k would make, k enters Q. emission [P]: of token k, first + k of the text."""
+    left, right = search.ends[k], search.begins[k + 2]
+    search.bounds[k, 0] = search.bounds[left, 0] if left >= 0 else k
+    search.bounds[k, 1] = search.bounds[right, 1] if right >= 0 else k
+    search.bounds[k, 2], search.bounds[k, 3] = left, right
+    search.n_states[k] = 0
+    for j in range(search.n_states[right] if right >= 0 else 0):
+        r1, r2 = search.faces[right, j, 0], search.faces[right, j, 1]
+        search.right_rows[j] = 0
+        known = known_labels(Y, Y, Y, r1, r2)
+        add_contexts(contexts, 1, lexical, first + k, known, Y, Y, r1, r2, search.right_rows[j])
+    for i in range(search.n_states[left] if left >= 0 else 1):
+        l2, l1 = Y, Y
+        if left >= 0:
+            l1, l2 = search.faces[left, i, 2], search.faces[left, i, 3]
+        part = search.left_rows[i]
+        for c in range(part.shape[0]):
+            part[c] = emission[c]
+        add_contexts(contexts, 0, lexical, first + k, known_labels(Y, l2, l1, Y, Y), l2, l1, Y, Y, part)
+        if right < 0:
+            keep_labels(search, k, n, Y, reach, part, i, 0)
+            continue
+        for j in range(search.n_states[right]):
+            r1, r2 = search.faces[right, j, 0], search.faces[right, j, 1]
+            row = search.row[0]
+            for c in range(row.shape[0]):
+                row[c] = part[c] + search.right_rows[j, c]
+            known = known_labels(Y, l2, l1, r1, r2)
+            add_contexts(contexts, 2, lexical, first + k, known, l2, l1, r1, r2, row)
+            keep_labels(search, k, n, Y, reach, row, i, j)
+    place_candidate(search, k, search.n_states[k] > 0)
+
+
+@tight_kernel
+def accept(search: Search, k: int) -> None:
+    """Move candidate k from Q to P."""
+    place_candidate(search, k, False)
+    search.begins[search.bounds[k, 0] + 1] = k
+    search.ends[search.bounds[k, 1] + 1] = k
+
+
+@tight_kernel
+def read_labels(search: Search, k: int, b: int, path: Ints) -> None:
+    """The labels of hypothesis b of span k, into path[its first token] to path[its last token]."""
+    stack = search.stack
+    stack[0, 0], stack[0, 1] = k, b
+    size = 1
+    while size > 0:
+        size -= 1
+        k, b = stack[size, 0], stack[size, 1]
+        path[k] = search.label[k, b]
+        left, right = search.bounds[k, 2], search.bounds[k, 3]
+        i, j = search.left[k, b], search.right[k, b]
+        if left >= 0:
+            stack[size, 0], stack[size, 1] = left, i
+            size += 1
+        if right >= 0:
+            stack[size, 0], stack[size, 1] = right, j
+            size += 1
+
+
+@tight_kernel
+def search_sentence(
+    search: Search, contexts: Contexts, lexical: Ints, first: int, n: int, Y: int, reach: Longs, emission: Floats,
+    direction: int, path: Ints,
+) -> float:  # fmt: skip
+    """Label n tokens, `first` and on of the text, into path [n]: V, or −inf where a token has no possible label.
+
+    emission [n, P]: scores of the tokens alone; reach: how many labels to the left and right templates look at.
+    """
+    begin_search(search, n)
+    for k in range(n):
+        if direction == BOTH or k == (0 if direction == LEFT_TO_RIGHT else n - 1):
+            work_out(search, contexts, lexical, first, k, n, Y, reach, emission[k])
+    k = NONE
+    for step in range(n):
+        k = search.easiest[1]
+        if k < 0:
+            return -np.inf
+        accept(search, k)
+        search.order[step] = k
+        before, after = search.bounds[k, 0] - 1, search.bounds[k, 1] + 1
+        if before >= 0 and direction != LEFT_TO_RIGHT:
+            work_out(search, contexts, lexical, first, before, n, Y, reach, emission[before])
+        if after < n and direction != RIGHT_TO_LEFT:
+            work_out(search, contexts, lexical, first, after, n, Y, reach, emission[after])
+    read_labels(search, k, 0, path)
+    return float(search.total[k, 0])
+
+
+@tight_kernel
+def search_sentences(
+    search: Search, contexts: Contexts, lexical: Ints, first: int, offsets: Longs, Y: int, reach: Longs,
+    emission: Floats, direction: int, path: Ints, totals: Doubles,
+) -> None:  # fmt: skip
+    """Sentences one after the other: offsets [N + 1] in emission [n, P] and path [n]; token 0 is `first` of the text."""
+    for s in range(offsets.shape[0] - 1):
+        begin, end = offsets[s], offsets[s + 1]
+        totals[s] = search_sentence(
+            search, contexts, lexical, first + begin, end - begin, Y, reach, emission[begin:end], direction,
+            path[begin:end],
+        )  # fmt: skip

@@ -1,0 +1,412 @@
+"""Guided learning: the weights and the order of labelling are learned together, online; the average is kept.
+
+GUIDED algorithm 2, for each sentence in a random order. P and Q as in chain/guided.py, with the weights of the moment:
+
+    p = the candidate span whose top hypothesis has the highest action score U
+    top hypothesis of p is the gold one       accept p
+    else                                      w += f(gold action of p) − f(top action of p), and work out all of Q again
+
+The gold action is not adopted: with the new weights, another token may be easier now. So accepted spans are always right,
+and their first state is the gold one. Three ways to learn (`mode`):
+
+    AGGRESSIVE   as above, with a bound on the updates of a sentence: contradictory data would go on for ever
+    EARLY        the search goes on as long as the gold hypothesis is in the beam; where it falls out, or is not on top at the
+                 end, all actions of the span are corrected and the sentence is left (Collins and Roark 2004)
+    LOCAL        no search: every token between gold labels, with and without those on either side (Tsuruoka, Tsujii 2005)
+
+margin: the gold label of every token is handicapped by it, so that it must win by more than that to be left alone.
+Averages are lazy, as in optim/online.py: an update δ at step c also adds c · δ to a second vector.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from tagwright._jit import tight_kernel
+from tagwright.arrays import Doubles, Floats, Ints, Longs, grown
+from tagwright.chain.guided import (
+    BOTH,
+    LEFT_TO_RIGHT,
+    NONE,
+    RIGHT_TO_LEFT,
+    Search,
+    accept,
+    begin_search,
+    read_labels,
+    score_action,
+    work_out,
+)
+from tagwright.scores.label_contexts import (
+    NO_ENTRY,
+    Contexts,
+    Layout,
+    build_slots,
+    find_place,
+    find_slot,
+    known_labels,
+)
+
+AGGRESSIVE, EARLY, LOCAL = 0, 1, 2
+
+
+class Tokens(NamedTuple):
+    """The training text: token p has attributes[pointers[p] : pointers[p + 1]]; sentences lie between offsets."""
+
+    offsets: Longs
+    gold: Ints
+    pointers: Longs
+    attributes: Ints
+    values: Doubles  # [0] when all are 1
+    lexical: Ints  # [parts, n] numbers of the lexical parts of label templates
+
+
+class Words(NamedTuple):
+    """Weights of attributes: those of attribute a begin at places[a], one for each label; −1: it has none."""
+
+    places: Longs  # [A]
+    weights: Floats
+    late: Doubles
+
+
+class Learned(NamedTuple):
+    """What training keeps beside the weights of label contexts: lazy sums, the keys of entries, how many there are."""
+
+    rows: Doubles  # [R, P]
+    entries: Doubles  # [N]
+    keys: Longs  # [N]
+    sizes: Longs  # [2]: keys, entries
+
+
+class Manner(NamedTuple):
+    """How to learn."""
+
+    n_labels: int
+    reach: Longs
+    direction: int
+    mode: int
+    margin: float
+    bound: int  # on the updates of a sentence, for each of its tokens
+
+
+@tight_kernel
+def score_words(tokens: Tokens, words: Words, Y: int, p: int, margin: float, row: Floats) -> None:
+    """row [P] = the scores of token p by its attributes, its gold label handicapped."""
+    weighted = tokens.values.shape[0] > 0
+    for y in range(row.shape[0]):
+        row[y] = 0
+    row[tokens.gold[p]] = -margin
+    for e in range(tokens.pointers[p], tokens.pointers[p + 1]):
+        place = words.places[tokens.attributes[e]]
+        if place < 0:
+            continue
+        if weighted:
+            for y in range(Y):
+                row[y] += tokens.values[e] * words.weights[place + y]
+        else:
+            for y in range(Y):
+                row[y] += words.weights[place + y]
+
+
+@tight_kernel
+def score_label(tokens: Tokens, words: Words, p: int, margin: float, y: int) -> float:
+    """One of these scores."""
+    weighted = tokens.values.shape[0] > 0
+    total = -margin if y == tokens.gold[p] else 0.0
+    for e in range(tokens.pointers[p], tokens.pointers[p + 1]):
+        place = words.places[tokens.attributes[e]]
+        if place >= 0:
+            total += tokens.values[e] * words.weights[place + y] if weighted else words.weights[place + y]
+    return total
+
+
+@tight_kernel
+def change_words(tokens: Tokens, words: Words, p: int, gold: int, wrong: int, clock: float) -> None:
+    """w += for the gold label, −= for the wrong one, on every attribute of token p."""
+    weighted = tokens.values.shape[0] > 0
+    for e in range(tokens.pointers[p], tokens.pointers[p + 1]):
+        place = words.places[tokens.attributes[e]]
+        if place >= 0:
+            size = tokens.values[e] if weighted else 1.0
+            words.weights[place + gold] += size
+            words.late[place + gold] += clock * size
+            words.weights[place + wrong] -= size
+            words.late[place + wrong] -= clock * size
+
+
+@tight_kernel
+def change_entry(contexts: Contexts, learned: Learned, key: int, y: int, size: float, clock: float) -> None:
+    """w[key, y] += size; the key and its entry are made where they must be."""
+    slot = find_slot(contexts.slots, key)
+    if contexts.slots[slot] < 0:
+        contexts.slots[slot] = key
+        contexts.heads[slot] = NO_ENTRY
+        learned.sizes[0] += 1
+    e = contexts.heads[slot]
+    while e >= 0 and contexts.labels[e] != y:
+        e = contexts.following[e]
+    if e < 0:
+        e = learned.sizes[1]
+        learned.sizes[1] += 1
+        contexts.labels[e], contexts.weights[e], contexts.following[e] = y, 0, contexts.heads[slot]
+        learned.keys[e], learned.entries[e] = key, 0
+        contexts.heads[slot] = e
+    contexts.weights[e] += size
+    learned.entries[e] += clock * size
+
+
+@tight_kernel
+def change_contexts(
+    contexts: Contexts, learned: Learned, lexical: Ints, p: int, Y: int, y: int, l2: int, l1: int, r1: int, r2: int,
+    size: float, clock: float,
+) -> None:  # fmt: skip
+    """w += size · (the label contexts of one action)."""
+    known = known_labels(Y, l2, l1, r1, r2)
+    for m in range(contexts.sides[3]):
+        place = find_place(contexts, m, lexical, p, known, l2, l1, r1, r2)
+        if place < 0:
+            continue
+        if contexts.lexical[m] < 0:
+            contexts.rows[place, y] += size
+            learned.rows[place, y] += clock * size
+        else:
+            change_entry(contexts, learned, place, y, size, clock)
+
+
+@tight_kernel
+def seen_label(labels: Ints, t: int, seen: bool, Y: int) -> int:
+    return int(labels[t]) if seen else Y
+
+
+@tight_kernel
+def correct(
+    tokens: Tokens, words: Words, contexts: Contexts, learned: Learned, first: int, k: int, Y: int,
+    n_left: int, n_right: int, gold: Ints, path: Ints, clock: float,
+) -> None:  # fmt: skip
+    """w += f(action of token k in gold) − f(the one in path), with n_left and n_right labels known beside it."""
+    if gold[k] != path[k]:
+        change_words(tokens, words, first + k, gold[k], path[k], clock)
+    for sign in (1, -1):
+        labels = gold if sign > 0 else path
+        change_contexts(
+            contexts, learned, tokens.lexical, first + k, Y, labels[k],
+            seen_label(labels, k - 2, n_left > 1, Y), seen_label(labels, k - 1, n_left > 0, Y),
+            seen_label(labels, k + 1, n_right > 0, Y), seen_label(labels, k + 2, n_right > 1, Y), sign, clock,
+        )  # fmt: skip
+
+
+@tight_kernel
+def correct_action(
+    search: Search, tokens: Tokens, words: Words, contexts: Contexts, learned: Learned, first: int, k: int, Y: int,
+    gold: Ints, path: Ints, clock: float,
+) -> None:  # fmt: skip
+    """The same for the labels that the search knew when it labelled token k."""
+    n_left, n_right = k - search.bounds[k, 0], search.bounds[k, 1] - k
+    correct(tokens, words, contexts, learned, first, k, Y, n_left, n_right, gold, path, clock)
+
+
+@tight_kernel
+def is_open(search: Search, k: int, n: int, direction: int) -> bool:
+    """Whether token k may be labelled next, in a fixed direction; all of them may, in both."""
+    if direction == LEFT_TO_RIGHT:
+        return k == 0 if search.begins[1] < 0 else k == search.bounds[search.begins[1], 1] + 1
+    if direction == RIGHT_TO_LEFT:
+        return k == n - 1 if search.ends[n] < 0 else k == search.bounds[search.ends[n], 0] - 1
+    return True
+
+
+@tight_kernel
+def learn_aggressively(
+    search: Search, tokens: Tokens, words: Words, contexts: Contexts, learned: Learned, manner: Manner, first: int,
+    gold: Ints, clock: float, emission: Floats, done: Ints, path: Ints,
+) -> int:  # fmt: skip
+    """One sentence, until it is labelled right or the bound is reached; returns the number of updates."""
+    n, Y, bound = gold.shape[0], manner.n_labels, manner.bound * gold.shape[0]
+    begin_search(search, n)
+    done[:n] = 0
+    for k in range(n):
+        if is_open(search, k, n, manner.direction):
+            work_out(search, contexts, tokens.lexical, first, k, n, Y, manner.reach, emission[k])
+    updates, accepted = 0, 0
+    while accepted < n:
+        k = search.easiest[1]
+        if search.label[k, 0] == gold[k] and search.left[k, 0] == 0 and search.right[k, 0] == 0:
+            accept(search, k)
+            done[k] = 1
+            accepted += 1
+            before, after = search.bounds[k, 0] - 1, search.bounds[k, 1] + 1
+            if before >= 0 and manner.direction != LEFT_TO_RIGHT:
+                work_out(search, contexts, tokens.lexical, first, before, n, Y, manner.reach, emission[before])
+            if after < n and manner.direction != RIGHT_TO_LEFT:
+                work_out(search, contexts, tokens.lexical, first, after, n, Y, manner.reach, emission[after])
+            continue
+        if updates == bound:
+            break
+        updates += 1
+        read_labels(search, k, 0, path)
+        correct_action(search, tokens, words, contexts, learned, first, k, Y, gold, path, clock)
+        right, wrong = gold[k], path[k]
+        for t in range(n):
+            if done[t] == 0:
+                emission[t, right] = score_label(tokens, words, first + t, manner.margin, right)
+                emission[t, wrong] = score_label(tokens, words, first + t, manner.margin, wrong)
+                if is_open(search, t, n, manner.direction):
+                    work_out(search, contexts, tokens.lexical, first, t, n, Y, manner.reach, emission[t])
+    return updates
+
+
+@tight_kernel
+def learn_early(
+    search: Search, tokens: Tokens, words: Words, contexts: Contexts, learned: Learned, manner: Manner, first: int,
+    gold: Ints, clock: float, emission: Floats, place: Ints, path: Ints,
+) -> int:  # fmt: skip
+    """One sentence, until the gold hypothesis is lost; place[k]: where it is in the beam of span k."""
+    n, Y = gold.shape[0], manner.n_labels
+    begin_search(search, n)
+    for k in range(n):
+        if is_open(search, k, n, manner.direction):
+            work_out(search, contexts, tokens.lexical, first, k, n, Y, manner.reach, emission[k])
+    for step in range(n):
+        k = search.easiest[1]
+        accept(search, k)
+        left, right = search.bounds[k, 2], search.bounds[k, 3]
+        place[k] = NONE
+        for b in range(search.n_states[k]):
+            fits = search.label[k, b] == gold[k]
+            fits = fits and (left < 0 or search.left[k, b] == place[left])
+            if fits and (right < 0 or search.right[k, b] == place[right]):
+                place[k] = b
+        if place[k] == NONE or (step == n - 1 and place[k] > 0):
+            read_labels(search, k, 0, path)
+            for t in range(search.bounds[k, 0], search.bounds[k, 1] + 1):
+                correct_action(search, tokens, words, contexts, learned, first, t, Y, gold, path, clock)
+            return 1
+        before, after = search.bounds[k, 0] - 1, search.bounds[k, 1] + 1
+        if before >= 0 and manner.direction != LEFT_TO_RIGHT:
+            work_out(search, contexts, tokens.lexical, first, before, n, Y, manner.reach, emission[before])
+        if after < n and manner.direction != RIGHT_TO_LEFT:
+            work_out(search, contexts, tokens.lexical, first, after, n, Y, manner.reach, emission[after])
+    return 0
+
+
+@tight_kernel
+def learn_locally(
+    search: Search, tokens: Tokens, words: Words, contexts: Contexts, learned: Learned, manner: Manner, first: int,
+    gold: Ints, clock: float, emission: Floats, path: Ints,
+) -> int:  # fmt: skip
+    """Every token of one sentence between gold labels: none, those on the left, those on the right, all."""
+    n, Y = gold.shape[0], manner.n_labels
+    updates = 0
+    row = search.row[0]
+    for k in range(n):
+        path[k] = gold[k]
+    for k in range(n):
+        for sides in range(4):
+            n_left, n_right = k if sides & 1 else 0, n - 1 - k if sides & 2 else 0
+            if (sides & 1 and k == 0) or (sides & 2 and k == n - 1):
+                continue
+            score_action(
+                contexts, tokens.lexical, first + k, emission[k], Y,
+                seen_label(gold, k - 2, n_left > 1, Y), seen_label(gold, k - 1, n_left > 0, Y),
+                seen_label(gold, k + 1, n_right > 0, Y), seen_label(gold, k + 2, n_right > 1, Y), row,
+            )  # fmt: skip
+            best = 0
+            for y in range(1, Y):
+                best = y if row[y] > row[best] else best
+            if best != gold[k]:
+                updates += 1
+                path[k] = best
+                correct(tokens, words, contexts, learned, first, k, Y, n_left, n_right, gold, path, clock)
+                path[k] = gold[k]
+                emission[k, gold[k]] = score_label(tokens, words, first + k, manner.margin, gold[k])
+                emission[k, best] = score_label(tokens, words, first + k, manner.margin, best)
+    return updates
+
+
+@tight_kernel
+def guided_pass(
+    order: Longs, search: Search, tokens: Tokens, words: Words, contexts: Contexts, learned: Learned, manner: Manner,
+    clock: int, emission: Floats, done: Ints, path: Ints, counts: Longs,
+) -> int:  # fmt: skip
+    """Sentences in this order, as long as there is room for what the next one may add; how many were done.
+
+    counts [2]: += updates; sentences with an update. Work: emission [L, P], done and path [L].
+    """
+    for i in range(order.shape[0]):
+        begin, end = tokens.offsets[order[i]], tokens.offsets[order[i] + 1]
+        n = end - begin
+        most = 2 * contexts.sides[3] * n * max(manner.bound, 4)
+        if learned.sizes[1] + most > contexts.labels.shape[0] or 2 * (learned.sizes[0] + most) > contexts.slots.shape[0]:
+            return i
+        for t in range(n):
+            score_words(tokens, words, manner.n_labels, begin + t, manner.margin, emission[t])
+        now, gold, updates = float(clock + i), tokens.gold[begin:end], 0
+        if manner.mode == AGGRESSIVE:
+            updates = learn_aggressively(
+                search, tokens, words, contexts, learned, manner, begin, gold, now, emission, done, path
+            )
+        elif manner.mode == EARLY:
+            updates = learn_early(
+                search, tokens, words, contexts, learned, manner, begin, gold, now, emission, done, path
+            )
+        else:
+            updates = learn_locally(search, tokens, words, contexts, learned, manner, begin, gold, now, emission, path)
+        counts[0] += updates
+        counts[1] += updates > 0
+    return order.shape[0]
+
+
+class GuidedPerceptron:
+    """The state of one training: current weights, lazy sums, and the clock."""
+
+    def __init__(self, places: Longs, n_weights: int, layout: Layout, *, beam: int, longest: int, width: int) -> None:
+        self.layout = layout
+        self.words = Words(places, np.zeros(n_weights, np.float32), np.zeros(n_weights))
+        rows = np.zeros((layout.n_rows, width), np.float32)
+        nothing = np.empty(0, np.int32)
+        slots, heads = build_slots(np.empty(0, np.int64), np.empty(0, np.int64))
+        self.contexts = layout.contexts(rows, slots, heads, (nothing, np.empty(0, np.float32), nothing))
+        sums = np.zeros(rows.shape), np.empty(0), np.empty(0, np.int64)
+        self.learned = Learned(*sums, np.zeros(2, np.int64))
+        self.search = Search.build(longest, beam, width, np.float32)
+        self.clock = 1
+        self._emission = np.zeros((longest, width), np.float32)
+        self._done, self._path = np.zeros((2, longest), np.int32)
+
+    def learn(self, order: Longs, tokens: Tokens, manner: Manner) -> int:
+        """Go through some sentences; returns the number of updates."""
+        counts = np.zeros(2, np.int64)
+        while len(order):
+            done = guided_pass(
+                order, self.search, tokens, self.words, self.contexts, self.learned, manner, self.clock,
+                self._emission, self._done, self._path, counts,
+            )  # fmt: skip
+            self.clock += done
+            order = order[done:]
+            if len(order):
+                n = int(tokens.offsets[order[0] + 1] - tokens.offsets[order[0]])
+                self._make_room(2 * int(self.contexts.sides[3]) * n * max(manner.bound, 4))
+        return int(counts[0])
+
+    def _make_room(self, most: int) -> None:
+        """For `most` more entries, and some."""
+        old, learned = self.contexts, self.learned
+        n_keys, n = (int(size) for size in learned.sizes)
+        spare = most + n // 2 + (1 << 12)
+        entries = tuple(grown(a, n + spare, 0) for a in (old.labels, old.weights, old.following))
+        self.learned = learned._replace(
+            entries=grown(learned.entries, n + spare, 0), keys=grown(learned.keys, n + spare, 0)
+        )
+        used = old.slots >= 0
+        slots, heads = build_slots(old.slots[used], old.heads[used].astype(np.int64), spare)
+        self.contexts = self.layout.contexts(old.rows, slots, heads, entries)  # type: ignore[arg-type]
+        assert n_keys == np.count_nonzero(used)
+
+    def average(self) -> tuple[Doubles, Doubles, Longs, Ints, Doubles]:
+        """Averages over all steps: of attributes, of rows [R, Y]; keys, labels and values of entries."""
+        Y, n = self.layout.n_labels, int(self.learned.sizes[1])
+        words = self.words.weights - self.words.late / self.clock
+        rows = (self.contexts.rows - self.learned.rows / self.clock)[:, :Y]
+        values = self.contexts.weights[:n] - self.learned.entries[:n] / self.clock
+        return words, rows, self.learned.keys[:n].copy(), self.contexts.labels[:n].copy(), values
