@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         HMM,
         HMSVM,
         MEMM,
+        GuidedTagger,
         KernelPerceptron,
         SequenceAdaBoost,
         StructuredPerceptron,
@@ -30,12 +31,13 @@ if TYPE_CHECKING:
     from tagwright.tagger import Tagger
 
 __all__ = [
-    "CRF", "HMM", "HMSVM", "MEMM", "FeatureSet", "KernelPerceptron", "SequenceAdaBoost", "StructuredPerceptron",
-    "Tagger", "__version__", "datasets", "load",
+    "CRF", "HMM", "HMSVM", "MEMM", "FeatureSet", "GuidedTagger", "KernelPerceptron", "SequenceAdaBoost",
+    "StructuredPerceptron", "Tagger", "__version__", "datasets", "load",
 ]  # fmt: skip
 
 _PLACES = {
     "CRF": "tagwright.learners",
+    "GuidedTagger": "tagwright.learners",
     "HMM": "tagwright.learners",
     "HMSVM": "tagwright.learners",
     "KernelPerceptron": "tagwright.learners",

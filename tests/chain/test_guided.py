@@ -32,8 +32,11 @@ class Problem:
         parts = {t.cells for t in self.templates if t.cells}
         self.layout: Layout = lay_out(self.templates, Y, dict.fromkeys(parts, W), most)
         self.lexical = np.array([[0] * n, *rng.integers(-1, W, (len(self.layout.parts) - 1, n))], np.int32)
-        draw = (lambda size: rng.integers(-3, 4, size).astype(float)) if whole else rng.normal
-        make = draw if whole else (lambda size: rng.normal(0, 1, size))
+
+        def make(size: tuple[int, ...]) -> np.ndarray:
+            drawn = rng.integers(-3, 4, size) if whole else rng.normal(0, 1, size)
+            return drawn.astype(np.float32).astype(np.float64)
+
         self.emission = np.zeros((n, padded(Y)), np.float64)
         self.emission[:, :Y] = make((n, Y))
         self.named: dict[tuple, float] = {}
@@ -53,7 +56,7 @@ class Problem:
                             self.named[template, context, w, y] = 0.0
             assert part >= 0
         entries = np.array(keys, np.int64), np.array(labels, np.int32), np.array(values, np.float64)
-        self.contexts = ContextWeights.build(rows, *entries, Y).run(self.layout, np.float64)
+        self.contexts = ContextWeights.build(rows, *entries).run(self.layout, np.float64)
 
     def place(self, m: int, offsets: tuple[int, ...], context: tuple[int, ...], w: int) -> int:
         strides = dict(zip((-2, -1, 1, 2), self.layout.strides[m].tolist(), strict=True))

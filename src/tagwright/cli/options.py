@@ -12,7 +12,7 @@ from tagwright import __version__
 
 FORMATS = ("auto", "columns", "conllu", "slashed", "plain", "crfsuite")
 # For the help text; the learners themselves are in tagwright.learners.
-LEARNERS = ("crf", "hmm", "hmsvm", "kernel-perceptron", "memm", "perceptron", "adaboost")
+LEARNERS = ("crf", "guided", "hmm", "hmsvm", "kernel-perceptron", "memm", "perceptron", "adaboost")
 PRESETS = ("pos", "ner", "chunk", "s1", "s2", "s3", "ratnaparkhi")  # likewise
 MOST_NBEST = 100
 

@@ -107,18 +107,18 @@ class Encoder:
     def _learn_conjunctions(self, forms: Ints, offsets: Longs) -> None:
         assert self.features is not None
         for cells in self.features.conjunctions:
-            keys = self._keys([self._place(cell) for cell in cells], forms, offsets)
+            keys = self.find_keys([self.place_of(cell) for cell in cells], forms, offsets)
             found, counts = np.unique(keys[keys >= 0], return_counts=True)
             self.add_conjunction(cells, found[counts >= self.min_conjunction])
 
     def add_conjunction(self, cells: tuple[Cell, ...], keys: Longs) -> None:
         """Number the known combinations of some cells."""
-        places = tuple(self._place(cell) for cell in cells)
+        places = tuple(self.place_of(cell) for cell in cells)
         self.conjunctions.append(Combinations(cells, places, KeyTable.build(keys)))
         self.slots.append([Slot(0, (0,), (self.n_attributes,))])
         self.n_attributes += len(keys)
 
-    def _place(self, cell: Cell) -> tuple[int, int, int]:
+    def place_of(self, cell: Cell) -> tuple[int, int, int]:
         place = [column.column for column in self.columns].index(cell.term.column)
         return place, self.columns[place].terms.index(cell.term), cell.offset
 
@@ -137,12 +137,12 @@ class Encoder:
 
     def _join(self, forms: Ints, offsets: Longs) -> Dataset:
         n = int(offsets[-1])
-        combined = [c.find(self._keys(c.places, forms, offsets)) for c in self.conjunctions]
+        combined = [c.find(self.find_keys(c.places, forms, offsets)) for c in self.conjunctions]
         everything = np.concatenate([forms, np.array(combined, np.int32).reshape(len(combined), n)])
         nothing = np.empty(0, np.int32)
         return Dataset(offsets, everything, np.zeros(n + 1, np.int64), nothing, np.empty(0), NO_LABELS)
 
-    def _keys(self, places: Sequence[tuple[int, int, int]], forms: Ints, offsets: Longs) -> Longs:
+    def find_keys(self, places: Sequence[tuple[int, int, int]], forms: Ints, offsets: Longs) -> Longs:
         """The key of a conjunction at every token."""
         codes, sizes = [], []
         for place, term, offset in places:

@@ -8,6 +8,7 @@ from pathlib import Path
 from tagwright.learners._base import SequenceTagger
 from tagwright.learners._stored import restore
 from tagwright.learners.crf import CRF
+from tagwright.learners.guided_tagger import GuidedTagger
 from tagwright.learners.hmm import HMM
 from tagwright.learners.hmsvm import HMSVM
 from tagwright.learners.kernel_perceptron import KernelPerceptron
@@ -17,7 +18,7 @@ from tagwright.learners.structured_perceptron import StructuredPerceptron
 
 LEARNERS: dict[str, type[SequenceTagger]] = {
     learner.learner: learner
-    for learner in (CRF, HMM, HMSVM, KernelPerceptron, MEMM, StructuredPerceptron, SequenceAdaBoost)
+    for learner in (CRF, GuidedTagger, HMM, HMSVM, KernelPerceptron, MEMM, StructuredPerceptron, SequenceAdaBoost)
 }
 
 
@@ -28,6 +29,6 @@ def load(path: str | os.PathLike[str]) -> SequenceTagger:
 
 
 __all__ = [
-    "CRF", "HMM", "HMSVM", "LEARNERS", "MEMM", "KernelPerceptron", "SequenceAdaBoost", "SequenceTagger",
-    "StructuredPerceptron", "load",
+    "CRF", "HMM", "HMSVM", "LEARNERS", "MEMM", "GuidedTagger", "KernelPerceptron", "SequenceAdaBoost",
+    "SequenceTagger", "StructuredPerceptron", "load",
 ]  # fmt: skip

@@ -50,6 +50,8 @@ class SequenceTagger(Estimator):
 
     learner: ClassVar[str]  # its name on the command line
     probabilistic: ClassVar[bool] = False  # whether scores are log-probabilities
+    ranked: ClassVar[bool] = True  # whether the k best labellings can be found
+    labelled_contexts: ClassVar[bool] = False  # whether templates may look at labels
     decoder_type: ClassVar[type[Decoder]] = Decoder
     features: object
     min_conjunction: int = 1
@@ -107,6 +109,8 @@ class SequenceTagger(Estimator):
 
         The score is the log-probability where the learner has probabilities, else the sum of weights.
         """
+        if not self.ranked:
+            raise ParameterError(f"{type(self).__name__} finds one labelling, no others to rank; use another learner")
         if not 1 <= k <= 100:
             raise ParameterError(f"k must be from 1 to 100, found {k!r}")
         out = []
@@ -215,10 +219,20 @@ class SequenceTagger(Estimator):
                     'leave `features` at "auto", or give strings or tuples of columns'
                 )
             return None
-        if self.features in (None, "auto"):
-            spans = detect_scheme(labels) is not None
-            return resolve("ner" if spans else "pos", text.width)
-        return resolve(self.features, text.width)  # type: ignore[arg-type]
+        features = self.features
+        if features in (None, "auto"):
+            features = self._default_features(spans=detect_scheme(labels) is not None)
+        found = resolve(features, text.width)  # type: ignore[arg-type]
+        if found.labels and not self.labelled_contexts:
+            raise ParameterError(
+                f"features {found.name!r}: `{found.labels[0].text}` looks at labels, which {type(self).__name__} cannot; "
+                "use a GuidedTagger, or leave such templates out"
+            )
+        return found
+
+    def _default_features(self, *, spans: bool) -> str:
+        """The preset that "auto" means."""
+        return "ner" if spans else "pos"
 
     def _constrain(self, transition: Doubles, start: Doubles, stop: Doubles) -> tuple[Doubles, Doubles, Doubles]:
         """The chain with the transitions that `well_formed` forbids at −inf."""

@@ -10,8 +10,11 @@ from itertools import chain
 import numpy as np
 
 from tagwright.arrays import Bools, Ints
+from tagwright.attributes.lexicon import TagDictionary
+from tagwright.encode.dataset import Dataset
+from tagwright.encode.encoder import Encoder
 from tagwright.encode.flat_text import FlatText
-from tagwright.errors import DataError
+from tagwright.errors import DataError, ParameterError
 
 Labels = Sequence[Sequence[str]]
 PartialLabels = Sequence[Sequence[str | Collection[str] | None]]
@@ -125,3 +128,20 @@ def allowed_mask(allowed: Sequence[Sequence[object]], text: FlatText, names: Seq
             row[:] = False
             row[[index[label] for label in wanted]] = True
     return mask
+
+
+def learn_dictionary(least: int, encoder: Encoder, data: Dataset, n_labels: int) -> TagDictionary | None:
+    """Which labels words may have, by the training data; none where `least` is 0."""
+    if not least:
+        return None
+    source = encoder.word_source
+    if source is None:
+        found = "ready-made attributes" if encoder.features is None else "templates that do not look at column 0"
+        raise ParameterError(
+            f"tag_dictionary={least} needs words, but there are only {found}; "
+            "give strings or tuples of columns with templates of words, or set tag_dictionary=0"
+        )
+    n_forms = encoder.columns[source].n_known
+    return TagDictionary.learn(
+        data.forms, data.labels, source=source, n_forms=n_forms, n_labels=n_labels, least=least
+    )

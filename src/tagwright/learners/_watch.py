@@ -12,10 +12,10 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
+from typing import Generic, Protocol, Self, TypeVar, cast
 
 import numpy as np
 
-from tagwright.arrays import Doubles
 from tagwright.encode.dataset import Dataset
 from tagwright.encode.flat_text import FlatText, Sentences
 from tagwright.errors import ConvergenceWarning, ParameterError
@@ -52,21 +52,30 @@ class DevSet:
         return result.accuracy if result.f1 is None else result.f1
 
 
+class Copied(Protocol):
+    """Weights of any kind: a vector, or several."""
+
+    def copy(self) -> Self: ...
+
+
+W = TypeVar("W", bound=Copied)
+
+
 @dataclass(slots=True)
-class Watch:
+class Watch(Generic[W]):
     """Follows one training. `decode` makes a decoder from weights, for scoring."""
 
     dev: DevSet | None
     patience: int
     callbacks: Sequence[Callback]
-    decode: Callable[[Doubles], Decoder]
+    decode: Callable[[W], Decoder]
     best_score: float = -1.0
-    best_weights: Doubles | None = None
+    best_weights: W | None = None
     best_round: int = 0
     dev_curve: list[float] = field(default_factory=list)
     exhausted: bool = False  # the patience
 
-    def __call__(self, progress: Progress, weights: Callable[[], Doubles]) -> bool:
+    def __call__(self, progress: Progress, weights: Callable[[], W]) -> bool:
         """Take note of a round; True to stop."""
         if self.dev is not None:
             now = weights()
@@ -81,7 +90,7 @@ class Watch:
 
     def state(self) -> dict[str, np.ndarray]:
         """What a checkpoint must keep of the watching."""
-        best = np.empty(0) if self.best_weights is None else self.best_weights
+        best = np.empty(0) if self.best_weights is None else np.asarray(self.best_weights)
         return {
             "watch.curve": np.array(self.dev_curve, np.float64),
             "watch.best": np.array([self.best_score, self.best_round], np.float64),
@@ -92,7 +101,7 @@ class Watch:
         """Go on from what `state` gave."""
         self.dev_curve = state["watch.curve"].tolist()
         self.best_score, self.best_round = float(state["watch.best"][0]), int(state["watch.best"][1])
-        self.best_weights = state["watch.weights"] if len(state["watch.weights"]) else None
+        self.best_weights = cast(W, state["watch.weights"]) if len(state["watch.weights"]) else None
 
 
 def all_callbacks(callbacks: Sequence[Callback] | Callback | None, verbose: int) -> list[Callback]:

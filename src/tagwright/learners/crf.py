@@ -39,7 +39,7 @@ from tagwright.learners._estimator import (
     optional,
 )
 from tagwright.learners._importance import LABEL_WEIGHTS, SampleWeight, token_weights
-from tagwright.learners._labels import Labels, PartialLabels, read_training_labels
+from tagwright.learners._labels import Labels, PartialLabels, learn_dictionary, read_training_labels
 from tagwright.learners._objective import Weights
 from tagwright.learners._solvers import SOLVERS, TOLERANCES, Limits, Problem, choose_solver, solve
 from tagwright.learners._watch import DevSet, Watch, all_callbacks, count_jobs, warn_of_end
@@ -189,7 +189,7 @@ class CRF(SequenceTagger):
             encoder, data, len(names), all_states=self.all_possible_states, min_count=self.min_count, sets=sets
         )
         scores = LinearScores(encoder, pattern, len(names), np.dtype(self.dtype).type)
-        dictionary = self._learn_dictionary(encoder, data, len(names))
+        dictionary = learn_dictionary(self.tag_dictionary, encoder, data, len(names))
         keys = self._find_trigrams(data, len(names))
         start = np.zeros(pattern.n_weights + len(keys) + len(names) ** 2 + 2 * len(names))
         if old is not None:
@@ -223,21 +223,6 @@ class CRF(SequenceTagger):
             return np.empty(0, np.int64)
         check_size(n_labels, np.dtype(self.dtype).type)
         return np.unique(trigram_keys(data.offsets, data.labels, n_labels))
-
-    def _learn_dictionary(self, encoder: Encoder, data: Dataset, n_labels: int) -> TagDictionary | None:
-        if not self.tag_dictionary:
-            return None
-        source = encoder.word_source
-        if source is None:
-            found = "ready-made attributes" if encoder.features is None else "templates that do not look at column 0"
-            raise ParameterError(
-                f"tag_dictionary={self.tag_dictionary} needs words, but there are only {found}; "
-                "give strings or tuples of columns with templates of words, or set tag_dictionary=0"
-            )
-        n_forms = encoder.columns[source].n_known
-        return TagDictionary.learn(
-            data.forms, data.labels, source=source, n_forms=n_forms, n_labels=n_labels, least=self.tag_dictionary
-        )
 
     def _free_weights(self, vector: Doubles, seen_transitions: Bools) -> Bools:
         """Which weights may move: those of transitions and boundaries only where they are wanted."""

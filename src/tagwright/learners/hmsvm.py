@@ -166,7 +166,7 @@ class HMSVM(SequenceTagger):
         space = KernelSpace(gram, of_token, data, len(self.labels_))
         return space, lambda vector: kernel_decoder(self, gram, vector)
 
-    def _solve(self, space: Space, data: Dataset, text: FlatText, watch: Watch, workers: Workers) -> None:
+    def _solve(self, space: Space, data: Dataset, text: FlatText, watch: Watch[Doubles], workers: Workers) -> None:
         random = np.random.default_rng(self.random_state)
         problem = WorkingSet(
             space, data, len(self.labels_), self.C, self.slack, self.margin == "hamming", self.boundaries, workers,

@@ -106,7 +106,7 @@ class KernelPerceptron(SequenceTagger):
         self._learn(state, data, watch)
         return self
 
-    def _learn(self, state: DualPerceptron, data: Dataset, watch: Watch) -> None:
+    def _learn(self, state: DualPerceptron, data: Dataset, watch: Watch[Doubles]) -> None:
         """All epochs."""
         began = time.perf_counter()
         random = np.random.default_rng(self.random_state)

@@ -190,7 +190,7 @@ class SequenceAdaBoost(SequenceTagger):
             return booster.weights, chosen
         return watch.best_weights, chosen.until(before + watch.best_round)
 
-    def _tell(self, watch: Watch, report: Progress, booster: Booster) -> bool:
+    def _tell(self, watch: Watch[Doubles], report: Progress, booster: Booster) -> bool:
         """The dev set is looked at every so many rounds, callbacks are told of all."""
         if watch.dev is not None and report.iteration % self.score_every == 0:
             return watch(report, lambda: booster.weights)
@@ -215,7 +215,7 @@ class SequenceAdaBoost(SequenceTagger):
         booster.add(features, [exact_step(booster, k) if exact else booster.bound.step(k) for k in features])
         return features
 
-    def _tell_end(self, watch: Watch, reason: str, rounds: int) -> None:
+    def _tell_end(self, watch: Watch[Doubles], reason: str, rounds: int) -> None:
         self.n_iter_ = rounds
         self.objective_ = self.objective_curve_[-1] if np.isfinite(self.objective_curve_[-1]) else None
         self.dev_curve_ = watch.dev_curve

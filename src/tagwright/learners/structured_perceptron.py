@@ -119,7 +119,7 @@ class StructuredPerceptron(SequenceTagger):
         return Decoder(scores, *self._constrain(weights.transition, weights.start, weights.stop))
 
     def _learn(
-        self, states: list[AveragedPerceptron], data: Dataset, scores: LinearScores, watch: Watch, workers: Workers
+        self, states: list[AveragedPerceptron], data: Dataset, scores: LinearScores, watch: Watch[Doubles], workers: Workers
     ) -> None:
         """All epochs."""
         began = time.perf_counter()

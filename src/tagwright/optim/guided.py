@@ -25,9 +25,8 @@ from typing import NamedTuple
 import numpy as np
 
 from tagwright._jit import tight_kernel
-from tagwright.arrays import Doubles, Floats, Ints, Longs, grown
+from tagwright.arrays import Doubles, Floats, Ints, Longs, grown, padded
 from tagwright.chain.guided import (
-    BOTH,
     LEFT_TO_RIGHT,
     NONE,
     RIGHT_TO_LEFT,
@@ -357,11 +356,23 @@ def guided_pass(
     return order.shape[0]
 
 
+class Average(NamedTuple):
+    """Weights of attributes at places that are not zero; rows [R, Y]; keys, labels and weights of entries."""
+
+    places: Longs
+    values: Doubles
+    rows: Doubles
+    keys: Longs
+    labels: Ints
+    entries: Doubles
+
+
 class GuidedPerceptron:
     """The state of one training: current weights, lazy sums, and the clock."""
 
-    def __init__(self, places: Longs, n_weights: int, layout: Layout, *, beam: int, longest: int, width: int) -> None:
+    def __init__(self, places: Longs, n_weights: int, layout: Layout, *, beam: int, longest: int) -> None:
         self.layout = layout
+        width = padded(layout.n_labels)
         self.words = Words(places, np.zeros(n_weights, np.float32), np.zeros(n_weights))
         rows = np.zeros((layout.n_rows, width), np.float32)
         nothing = np.empty(0, np.int32)
@@ -403,10 +414,11 @@ class GuidedPerceptron:
         self.contexts = self.layout.contexts(old.rows, slots, heads, entries)  # type: ignore[arg-type]
         assert n_keys == np.count_nonzero(used)
 
-    def average(self) -> tuple[Doubles, Doubles, Longs, Ints, Doubles]:
-        """Averages over all steps: of attributes, of rows [R, Y]; keys, labels and values of entries."""
-        Y, n = self.layout.n_labels, int(self.learned.sizes[1])
-        words = self.words.weights - self.words.late / self.clock
+    def average(self) -> Average:
+        """Averages over all steps."""
+        Y, n, words = self.layout.n_labels, int(self.learned.sizes[1]), self.words
+        places = np.flatnonzero((words.weights != 0) | (words.late != 0))
+        values = words.weights[places] - words.late[places] / self.clock
         rows = (self.contexts.rows - self.learned.rows / self.clock)[:, :Y]
-        values = self.contexts.weights[:n] - self.learned.entries[:n] / self.clock
-        return words, rows, self.learned.keys[:n].copy(), self.contexts.labels[:n].copy(), values
+        entries = self.contexts.weights[:n] - self.learned.entries[:n] / self.clock
+        return Average(places, values, rows, self.learned.keys[:n].copy(), self.contexts.labels[:n].copy(), entries)

@@ -173,14 +173,15 @@ class ContextWeights(NamedTuple):
     values: Doubles  # [N]
 
     @classmethod
-    def build(cls, rows: Doubles, keys: Longs, labels: Ints, values: Doubles, n_labels: int) -> ContextWeights:
-        """Lists in any order, in which an entry may occur more than once: then it is added up."""
+    def build(cls, rows: Doubles, keys: Longs, labels: Ints, values: Doubles) -> ContextWeights:
+        """Lists in any order, in which an entry may occur more than once: then it is added up. In float32's precision."""
         order = np.lexsort((labels, keys))
         keys, labels, values = keys[order], labels[order], values[order]
         first = np.append(True, (np.diff(keys) != 0) | (np.diff(labels) != 0))[: len(keys)]
         sums = np.add.reduceat(values, np.flatnonzero(first)) if len(keys) else values
+        sums = sums.astype(np.float32).astype(np.float64)
         used = sums != 0
-        return cls(rows, keys[first][used], labels[first][used], sums[used])
+        return cls(rows.astype(np.float32).astype(np.float64), keys[first][used], labels[first][used], sums[used])
 
     def run(self, layout: Layout, dtype: type) -> Contexts:
         """Ready for tagging. Rows of one side become one row: a row to add for each side of a token."""
@@ -216,10 +217,10 @@ def merge_rows(layout: Layout, rows: Doubles) -> tuple[Layout, Doubles]:
     """The same scores with at most one template of rows on each side: a row for every pair of labels, known or not."""
     radix = layout.n_labels + 1
     dense = layout.lexical < 0
-    tables, order, columns = [], [], []
+    tables, columns = [], []
     base = 0
     for side in range(3):
-        members = [m for m in range(layout.sides[side], layout.sides[side + 1])]
+        members = range(layout.sides[side], layout.sides[side + 1])
         plain = [m for m in members if dense[m]]
         if plain:
             used = np.flatnonzero((layout.strides[plain] > 0).any(axis=0))
@@ -239,7 +240,6 @@ def merge_rows(layout: Layout, rows: Doubles) -> tuple[Layout, Doubles]:
             if not dense[m]:
                 parts = layout.strides[m], layout.bases[m], layout.lexical[m], layout.lexical_strides[m]
                 columns.append((side, layout.needs[m], *parts))
-    del order
     sides = np.searchsorted([column[0] for column in columns], range(4)).astype(np.int64)
     needs, bases, lexical, steps = (np.array([c[i] for c in columns], np.int64) for i in (1, 3, 4, 5))
     strides = np.array([c[2] for c in columns], np.int64).reshape(len(columns), 4)

@@ -1,0 +1,64 @@
+"""Lexical parts of label templates: the numbers of their values at every token. Dataset ─► [parts, n].
+
+The part of `label[-1] & word[0]` is the word: a token's number is that of its value, −1 where training did not have it.
+Several cells at once are a conjunction, numbered as encode/conjunctions.py does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from tagwright.arrays import Ints, Longs
+from tagwright.attributes.cells import Cell
+from tagwright.encode.conjunctions import KeyTable
+from tagwright.encode.dataset import Dataset
+from tagwright.encode.encoder import Encoder
+
+Part = tuple[Cell, ...]
+
+
+class LexicalParts:
+    """The parts of some templates, bound to an encoder; locked by `learn`, or by the keys of a model file."""
+
+    def __init__(self, encoder: Encoder, parts: Sequence[Part]) -> None:
+        self.encoder = encoder
+        self.parts = tuple(dict.fromkeys(part for part in parts if part))
+        self.tables: dict[Part, KeyTable] = {}  # of parts with several cells
+
+    def learn(self, data: Dataset) -> None:
+        """Number the conjunctions of the training data."""
+        for part in self.parts:
+            if len(part) > 1:
+                keys = self._keys(part, data)
+                self.restore(part, np.unique(keys[keys >= 0]))
+
+    def restore(self, part: Part, keys: Longs) -> None:
+        """Number these combinations."""
+        self.tables[part] = KeyTable.build(keys)
+
+    @property
+    def sizes(self) -> dict[Part, int]:
+        """How many values each part has."""
+        return {part: self._size(part) for part in self.parts}
+
+    def _size(self, part: Part) -> int:
+        if len(part) > 1:
+            return len(self.tables[part].keys)
+        place, term, _ = self.encoder.place_of(part[0])
+        return len(self.encoder.columns[place].vocabularies[term])
+
+    def find(self, data: Dataset, order: Sequence[Part]) -> Ints:
+        """The number of every part of `order` at every token; 0 for the empty one."""
+        found = np.zeros((len(order), data.n_tokens), np.int32)
+        for row, part in zip(found, order, strict=True):
+            if len(part) > 1:
+                row[:] = self.tables[part].find(self._keys(part, data))
+            elif part:
+                row[:] = self._keys(part, data)
+        return found
+
+    def _keys(self, part: Part, data: Dataset) -> Longs:
+        places = [self.encoder.place_of(cell) for cell in part]
+        return self.encoder.find_keys(places, data.forms, data.offsets)
