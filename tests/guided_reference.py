@@ -1,11 +1,12 @@
 """Guided learning written down as the paper has it: slow, with dictionaries, for tests to compare with.
 
-GUIDED algorithms 1 and 2. Labels are numbers; a label that is not known is None. `score(k, y, l2, l1, r1, r2)` is U: label y
-for token k between the labels at k − 2, k − 1, k + 1 and k + 2. A hypothesis is its labels, its scores and its last action.
+GUIDED algorithms 1 and 2. Labels are numbers; a label that is not known is None. `score(k, y, l2, l1, r1, r2)` is U:
+label y for token k between the labels at k − 2, k − 1, k + 1 and k + 2.
 """
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
@@ -41,9 +42,7 @@ def state(labels: tuple[int, ...], begin: int, end: int, n: int, reach: tuple[in
     return left, right
 
 
-def make_span(
-    k: int, n: int, P: list[Span], score: Score, n_labels: int, beam: int, reach: tuple[int, int]
-) -> Span:
+def make_span(k: int, n: int, P: list[Span], score: Score, n_labels: int, beam: int, reach: tuple[int, int]) -> Span:
     """All labels for token k between all states of the spans beside it; the B best states."""
     left = next((span for span in P if span.end == k - 1), None)
     right = next((span for span in P if span.begin == k + 1), None)
@@ -100,3 +99,91 @@ def infer(
             return
         P = adopt(P, span)
         yield span
+
+
+class Learner:
+    """Algorithm 2 and its two rivals, with weights in a dictionary and every average written out.
+
+    `features(i, k, y, l2, l1, r1, r2)`: the features of an action in sentence i, as {name: value}.
+    """
+
+    def __init__(
+        self, features: Callable[..., dict], n_labels: int, *, beam: int, reach: tuple[int, int], direction: str,
+        margin: float, bound: int,
+    ) -> None:  # fmt: skip
+        self.features, self.margin, self.bound = features, margin, bound
+        self.n_labels, self.settings, self.direction = n_labels, (n_labels, beam, reach), direction
+        self.reach = reach
+        self.w: dict = defaultdict(float)
+        self.total: dict = defaultdict(float)
+        self.steps, self.updates = 1, 0
+
+    def score(self, i: int, gold: list[int]) -> Score:
+        def score(k: int, y: int, *context: int | None) -> float:
+            found = self.features(i, k, y, *context)
+            return sum(self.w[f] * v for f, v in found.items()) - self.margin * (y == gold[k])
+
+        return score
+
+    def correct(self, i: int, k: int, gold: tuple, wrong: tuple) -> None:
+        """w += f(gold action) − f(wrong action); an action is a label and its context."""
+        for sign, action in ((1, gold), (-1, wrong)):
+            for f, v in self.features(i, k, *action).items():
+                self.w[f] += sign * v
+
+    def action(self, span: Span, labels: tuple[int, ...] | list[int], k: int) -> tuple:
+        """The action that labelled the last token of a span, if the whole sentence were labelled like that."""
+        left = [labels[t] for t in range(max(span.begin, k - self.reach[0]), k)]
+        right = [labels[t] for t in range(k + 1, min(span.end, k + self.reach[1]) + 1)]
+        return (labels[k], *(None, None, *left)[-2:], *(*right, None, None)[:2])
+
+    def aggressive(self, i: int, gold: list[int]) -> None:
+        n, P, updates = len(gold), [], 0
+        while sum(span.end - span.begin + 1 for span in P) < n:
+            span = easiest(make_queue(n, P, self.direction, self.score(i, gold), *self.settings))
+            assert span is not None
+            top = span.top[0]
+            if list(top.labels) == gold[span.begin : span.end + 1]:
+                P = adopt(P, span)
+                continue
+            if updates == self.bound * n:
+                break
+            updates += 1
+            self.correct(i, span.k, self.action(span, gold, span.k), (top.y, *top.context))
+        self.updates += updates
+
+    def early(self, i: int, gold: list[int]) -> None:
+        n, spans = len(gold), []
+        for span in infer(n, self.score(i, gold), *self.settings, self.direction):
+            spans.append(span)
+            found = [list(h.labels) for h in span.top]
+            truth = gold[span.begin : span.end + 1]
+            if truth not in found or (len(spans) == n and found[0] != truth):
+                labels = [*gold[: span.begin], *found[0], *gold[span.end + 1 :]]
+                for old in spans:
+                    if span.begin <= old.k <= span.end:
+                        self.correct(i, old.k, self.action(old, gold, old.k), self.action(old, labels, old.k))
+                self.updates += 1
+                return
+
+    def local(self, i: int, gold: list[int]) -> None:
+        n = len(gold)
+        for k in range(n):
+            spans = dict.fromkeys([(k, k), (0, k), (k, n - 1), (0, n - 1)])
+            if k in (0, n - 1):
+                spans = dict.fromkeys([(k, k), *([(0, k)] if k else []), *([(k, n - 1)] if k < n - 1 else [])])
+            for begin, end in spans:
+                context = self.action(Span(begin, end, [], k), gold, k)[1:]
+                scores = [self.score(i, gold)(k, y, *context) for y in range(self.n_labels)]
+                best = scores.index(max(scores))
+                if best != gold[k]:
+                    self.correct(i, k, (gold[k], *context), (best, *context))
+                    self.updates += 1
+
+    def finish_sentence(self) -> None:
+        for f, x in self.w.items():
+            self.total[f] += x
+        self.steps += 1
+
+    def average(self) -> dict:
+        return {f: x / self.steps for f, x in self.total.items() if abs(x) > 1e-9}

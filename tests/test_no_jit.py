@@ -22,11 +22,14 @@ fresh = toy_words(4, seed=3)[0]
 found = {"jit": JIT}
 for name, learner in LEARNERS.items():
     quick, online = {"tolerance": 0.1}, {"epochs": 2}
-    short = {"crf": quick, "memm": quick, "perceptron": online, "kernel-perceptron": online}.get(name, {})
+    short = {"crf": quick, "memm": quick, "perceptron": online, "kernel-perceptron": online, "guided": online}.get(name, {})
     short = {"adaboost": {"rounds": 5}, "hmsvm": {"tol": 1e-4}}.get(name, short)
     model = learner("word suffix(1) @ -1..0\\nword[-1] & word[0]" if name != "hmm" else None, random_state=0, **short)
     model.fit(X, y)
-    found[name] = [model.predict(fresh), model.predict_nbest(fresh, k=3)]
+    found[name] = [model.predict(fresh), model.predict_nbest(fresh, k=3) if model.ranked else []]
+for mode in ({"aggressive": False, "margin": 1.0}, {"guided": False}, {"direction": "right_to_left", "beam": 1}):
+    model = LEARNERS["guided"]("e", epochs=2, random_state=0, **mode).fit(X, y)
+    found[str(mode)] = [model.predict(fresh), []]
 second = LEARNERS["crf"]("word suffix(1) @ -1..0", order=2, tag_dictionary=2, tolerance=0.1).fit(X, y)
 found["second order"] = [second.predict(fresh), second.predict_nbest(fresh, k=3)]
 print(json.dumps(found))

@@ -120,7 +120,10 @@ def _read_label_templates(entry: str, n_columns: int | None) -> list[LabelTempla
         if found := _LABEL_CELL.fullmatch(part):
             labels.append(_read_integer(found[1]))
         elif _LABEL.search(part):
-            raise TemplateError(f"expected a label such as `{LABEL}[-1]`, or `{LABEL} @ -1` alone, found `{part.strip()}`")
+            found_text = part.strip()
+            raise TemplateError(
+                f"expected a label such as `{LABEL}[-1]`, or `{LABEL} @ -1` alone, found `{found_text}`"
+            )
         else:
             choices.append(_read_cell(part, n_columns))
     shifts = _read_offsets(right) if at else [0]

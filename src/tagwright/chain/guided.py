@@ -1,17 +1,18 @@
 """Bidirectional search over spans: the easiest token first, with the labels already known on either side as context.
 
-GUIDED algorithm 1. P: accepted spans, disjoint. Q: for every token k outside them, the span that labelling k would make of
-k, the accepted span that ends before it (S_L) and the one that begins after it (S_R). A hypothesis h of a span:
+GUIDED algorithm 1. P: accepted spans, disjoint. Q: for every token k outside them, the span that labelling k would make
+of k, the accepted span that ends before it (S_L) and the one that begins after it (S_R). A hypothesis h of a span:
 
     U(h.A) = w · f(h.A)                          its last action: a label for k between the labels of two context states
     V(h)   = V(S_L.T) + V(S_R.T) + U(h.A)        a missing side counts 0
 
-Hypotheses with the same boundary labels are one state, of which the best is kept; a span keeps its B best states by V. Each
-step accepts the span whose top hypothesis has the highest action score U; its two neighbours get new hypotheses. The
-tokens never wait twice: at most 3 n spans are worked out, O(B² n).
+Hypotheses with the same boundary labels are one state, of which the best is kept; a span keeps its B best states by V.
+Each step accepts the span whose top hypothesis has the highest action score U; then the two tokens beside it are worked
+out anew. So at most 3 n spans are worked out: O(B² n).
 
-Boundary labels: as many as templates look at (two at most), and none at the edges of the sentence, where no token is left
-to look at them. (The paper keeps them there too; a beam is better spent on what differs for the rest of the search.)
+Boundary labels: as many as templates look at (two at most), and none at the edges of the sentence, where no token is
+left to look at them. (The paper keeps them there too; a beam is better spent on what differs for the rest of the
+search.)
 Ties: the smaller label, the state met first (left states outside, right ones inside), the token to the left.
 
 A span is known by the token k of its last action. All arrays of a Search belong to the caller.
@@ -19,7 +20,7 @@ A span is known by the token k of its last action. All arrays of a Search belong
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -53,16 +54,18 @@ class Search(NamedTuple):
     stack: Longs  # [L, 2]
 
     @classmethod
-    def build(cls, longest: int, beam: int, width: int, dtype: type) -> Search:
+    def build(cls, longest: int, beam: int, width: int, dtype: type[np.floating[Any]]) -> Search:
+        """For sentences of up to `longest` tokens."""
         L, B = longest, beam
-        leaves = 1
-        while leaves < L:
-            leaves *= 2
+        leaves = 1 << max(L - 1, 0).bit_length()
+        total, action = np.zeros((2, L, B))
+        label, left, right = np.zeros((3, L, B), np.int32)
+        begins, ends = np.zeros((2, L + 2), np.int64)
+        left_rows, right_rows = np.zeros((2, B, width), dtype)
         return cls(
-            np.zeros((L, B)), np.zeros((L, B)), *(np.zeros((L, B), np.int32) for _ in range(3)),
-            np.zeros((L, B, 4), np.int32), np.zeros(L, np.int64), np.zeros((L, 4), np.int64),
-            np.zeros(L + 2, np.int64), np.zeros(L + 2, np.int64), np.zeros(2 * leaves, np.int64),
-            np.zeros(L, np.int64), *(np.zeros((n, width), dtype) for n in (B, B, 1)), np.zeros((L, 2), np.int64),
+            total, action, label, left, right, np.zeros((L, B, 4), np.int32), np.zeros(L, np.int64),
+            np.zeros((L, 4), np.int64), begins, ends, np.zeros(2 * leaves, np.int64), np.zeros(L, np.int64),
+            left_rows, right_rows, np.zeros((1, width), dtype), np.zeros((L, 2), np.int64),
         )  # fmt: skip
 
 
@@ -79,7 +82,7 @@ def is_easier(search: Search, k: int, other: int) -> bool:
     """Whether candidate k, left of the other, goes first."""
     if k < 0 or other < 0:
         return k >= 0
-    return search.action[k, 0] >= search.action[other, 0]
+    return bool(search.action[k, 0] >= search.action[other, 0])
 
 
 @tight_kernel
@@ -175,9 +178,11 @@ def score_action(
 
 @tight_kernel
 def work_out(
-    search: Search, contexts: Contexts, lexical: Ints, first: int, k: int, n: int, Y: int, reach: Longs, emission: Floats
-) -> None:
-    """The states of the span that labelling token k would make, k enters Q. emission [P]: of token k, first + k of the text."""
+    search: Search, contexts: Contexts, lexical: Ints, first: int, k: int, n: int, Y: int, reach: Longs,
+    emission: Floats,
+) -> None:  # fmt: skip
+    """The states of the span that labelling token k would make; k enters Q. emission [P]: of token k, which is token
+    first + k of the text."""
     left, right = search.ends[k], search.begins[k + 2]
     search.bounds[k, 0] = search.bounds[left, 0] if left >= 0 else k
     search.bounds[k, 1] = search.bounds[right, 1] if right >= 0 else k
@@ -272,7 +277,7 @@ def search_sentences(
     search: Search, contexts: Contexts, lexical: Ints, first: int, offsets: Longs, Y: int, reach: Longs,
     emission: Floats, direction: int, path: Ints, totals: Doubles,
 ) -> None:  # fmt: skip
-    """Sentences one after the other: offsets [N + 1] in emission [n, P] and path [n]; token 0 is `first` of the text."""
+    """Sentences one after the other, between offsets [N + 1] of emission [n, P]; token 0 is `first` of the text."""
     for s in range(offsets.shape[0] - 1):
         begin, end = offsets[s], offsets[s + 1]
         totals[s] = search_sentence(

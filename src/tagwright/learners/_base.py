@@ -225,7 +225,7 @@ class SequenceTagger(Estimator):
         found = resolve(features, text.width)  # type: ignore[arg-type]
         if found.labels and not self.labelled_contexts:
             raise ParameterError(
-                f"features {found.name!r}: `{found.labels[0].text}` looks at labels, which {type(self).__name__} cannot; "
+                f"features {found.name!r}: `{found.labels[0].text}` looks at labels, {type(self).__name__} cannot; "
                 "use a GuidedTagger, or leave such templates out"
             )
         return found

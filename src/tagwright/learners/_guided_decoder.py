@@ -1,7 +1,7 @@
 """The running model of a GuidedTagger: scores of words, scores of label contexts, and the search over spans.
 
-    LabelContexts   layout of the templates, lexical parts, and weights: what a model file holds
-    GuidedDecoder   asked for labels, for the steps of the search, and for how sure every action is
+LabelContexts   layout of the templates, lexical parts, and weights: what a model file holds
+GuidedDecoder   asked for labels, for the steps of the search, and for how sure every action is
 """
 
 from __future__ import annotations

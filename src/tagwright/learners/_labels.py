@@ -142,6 +142,4 @@ def learn_dictionary(least: int, encoder: Encoder, data: Dataset, n_labels: int)
             "give strings or tuples of columns with templates of words, or set tag_dictionary=0"
         )
     n_forms = encoder.columns[source].n_known
-    return TagDictionary.learn(
-        data.forms, data.labels, source=source, n_forms=n_forms, n_labels=n_labels, least=least
-    )
+    return TagDictionary.learn(data.forms, data.labels, source=source, n_forms=n_forms, n_labels=n_labels, least=least)

@@ -17,7 +17,6 @@ from typing import ClassVar, Self
 import numpy as np
 
 from tagwright.arrays import Bools, Doubles, Longs, Workers
-from tagwright.attributes.lexicon import TagDictionary
 from tagwright.chain.trigrams import Trigrams, check_size, trigram_keys
 from tagwright.encode.dataset import Dataset
 from tagwright.encode.encoder import Encoder

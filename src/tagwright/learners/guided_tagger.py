@@ -23,7 +23,8 @@ from tagwright.learners._estimator import FLAG, JOBS, NATURAL, NOT_NEGATIVE, SEE
 from tagwright.learners._guided_decoder import DIRECTIONS, GuidedDecoder, LabelContexts
 from tagwright.learners._labels import Labels, learn_dictionary
 from tagwright.learners._watch import DevSet, Watch, all_callbacks, count_jobs, warn_of_end
-from tagwright.optim.guided import AGGRESSIVE, EARLY, LOCAL, GuidedPerceptron, Manner, Tokens
+from tagwright.optim.guided import AGGRESSIVE, EARLY, LOCAL, Manner, Tokens
+from tagwright.optim.guided_state import GuidedPerceptron
 from tagwright.optim.progress import Callback, Progress
 from tagwright.scores.expanded import expand
 from tagwright.scores.label_contexts import ContextWeights, Layout, lay_out
@@ -32,7 +33,14 @@ from tagwright.scores.places import Pattern
 
 PORTION = 512
 """Sentences a kernel call: between calls Ctrl-C is heard."""
-PLAIN = FeatureSet.parse("label @ -2..-1\nlabel @ 1..2\nlabel[-2] & label[-1]\nlabel[-1] & label[1]\nlabel[1] & label[2]")
+PLAIN = FeatureSet.parse(
+    """
+    label @ -2, -1, 1, 2
+    label[-2] & label[-1]
+    label[-1] & label[1]
+    label[1] & label[2]
+    """
+)
 """The label templates of feature sets that have none."""
 
 
@@ -43,7 +51,7 @@ class GuidedWeights(NamedTuple):
     values: Doubles
     contexts: ContextWeights
 
-    def copy(self) -> GuidedWeights:  # type: ignore[override]
+    def copy(self) -> GuidedWeights:
         return self  # nobody changes it
 
 
@@ -122,7 +130,7 @@ class GuidedTagger(SequenceTagger):
         layout = lay_out(label_templates(encoder), len(names), parts.sizes)
         dictionary = learn_dictionary(self.tag_dictionary, encoder, data, len(names))
         self.labels_, self.encoder_ = names, encoder
-        watch = Watch(
+        watch: Watch[GuidedWeights] = Watch(
             DevSet.build(self, X_dev, y_dev),
             self.patience,
             all_callbacks(self.callbacks, self.verbose),

@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from tagwright.arrays import Doubles
 from tagwright.encode.dataset import Dataset
 from tagwright.encode.flat_text import Sentences
 from tagwright.learners._base import SequenceTagger
@@ -97,7 +98,7 @@ class KernelPerceptron(SequenceTagger):
             encoder, data, self.kernel, degree=self.degree, gamma=self.gamma, coef0=self.coef0, memory=self.memory
         )
         state = DualPerceptron(gram, of_token, len(names), int(data.lengths.max()))
-        watch = Watch(
+        watch: Watch[Doubles] = Watch(
             DevSet.build(self, X_dev, y_dev),
             self.patience,
             all_callbacks(self.callbacks, self.verbose),

@@ -156,7 +156,7 @@ class SequenceAdaBoost(SequenceTagger):
     def _boost(self, booster: Booster, chosen: Chosen, numbers: Longs, dev: DevSet | None) -> tuple[Doubles, Chosen]:
         """All rounds; the weights to keep and the choices that made them."""
         scores = LinearScores(self.encoder_, booster.pattern, len(self.labels_), np.float64)
-        watch = Watch(
+        watch: Watch[Doubles] = Watch(
             dev, self.patience, all_callbacks(self.callbacks, self.verbose), lambda w: self._decode(booster, scores, w)
         )
         began, before = time.perf_counter(), chosen.n_rounds

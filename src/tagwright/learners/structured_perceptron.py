@@ -103,7 +103,7 @@ class StructuredPerceptron(SequenceTagger):
                 state.begin_from(start)
         self.labels_, self.encoder_ = names, encoder
         dev = DevSet.build(self, X_dev, y_dev)
-        watch = Watch(
+        watch: Watch[Doubles] = Watch(
             dev, self.patience, all_callbacks(self.callbacks, self.verbose), lambda w: self._decode(scores, w)
         )
         workers = Workers(min(count_jobs(self.n_jobs), self.orders))
@@ -119,7 +119,12 @@ class StructuredPerceptron(SequenceTagger):
         return Decoder(scores, *self._constrain(weights.transition, weights.start, weights.stop))
 
     def _learn(
-        self, states: list[AveragedPerceptron], data: Dataset, scores: LinearScores, watch: Watch[Doubles], workers: Workers
+        self,
+        states: list[AveragedPerceptron],
+        data: Dataset,
+        scores: LinearScores,
+        watch: Watch[Doubles],
+        workers: Workers,
     ) -> None:
         """All epochs."""
         began = time.perf_counter()

@@ -6,26 +6,28 @@ GUIDED algorithm 2, for each sentence in a random order. P and Q as in chain/gui
     top hypothesis of p is the gold one       accept p
     else                                      w += f(gold action of p) − f(top action of p), and work out all of Q again
 
-The gold action is not adopted: with the new weights, another token may be easier now. So accepted spans are always right,
-and their first state is the gold one. Three ways to learn (`mode`):
+The gold action is not adopted: with the new weights, another token may be easier now. So accepted spans are always
+right, and their first state is the gold one.
+
+Three ways to learn (`mode`):
 
     AGGRESSIVE   as above, with a bound on the updates of a sentence: contradictory data would go on for ever
-    EARLY        the search goes on as long as the gold hypothesis is in the beam; where it falls out, or is not on top at the
-                 end, all actions of the span are corrected and the sentence is left (Collins and Roark 2004)
-    LOCAL        no search: every token between gold labels, with and without those on either side (Tsuruoka, Tsujii 2005)
+    EARLY        the search goes on as long as the gold hypothesis is in the beam; where it falls out, or is not on top
+                 at the end, all actions of the span are corrected and the sentence is left (Collins and Roark 2004)
+    LOCAL        no search: every token between gold labels, with and without those on either side (Tsuruoka and
+                 Tsujii 2005)
 
 margin: the gold label of every token is handicapped by it, so that it must win by more than that to be left alone.
-Averages are lazy, as in optim/online.py: an update δ at step c also adds c · δ to a second vector.
+Averages are lazy, as in optim/online.py: an update δ at step c also adds c · δ to a second vector. The state that these
+kernels work on: optim/guided_state.py.
 """
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
-import numpy as np
-
 from tagwright._jit import tight_kernel
-from tagwright.arrays import Doubles, Floats, Ints, Longs, grown, padded
+from tagwright.arrays import Doubles, Floats, Ints, Longs
 from tagwright.chain.guided import (
     LEFT_TO_RIGHT,
     NONE,
@@ -37,15 +39,7 @@ from tagwright.chain.guided import (
     score_action,
     work_out,
 )
-from tagwright.scores.label_contexts import (
-    NO_ENTRY,
-    Contexts,
-    Layout,
-    build_slots,
-    find_place,
-    find_slot,
-    known_labels,
-)
+from tagwright.scores.label_contexts import NO_ENTRY, Contexts, find_place, find_slot, known_labels
 
 AGGRESSIVE, EARLY, LOCAL = 0, 1, 2
 
@@ -301,6 +295,7 @@ def learn_locally(
     for k in range(n):
         path[k] = gold[k]
     for k in range(n):
+        score_words(tokens, words, Y, first + k, manner.margin, emission[k])
         for sides in range(4):
             n_left, n_right = k if sides & 1 else 0, n - 1 - k if sides & 2 else 0
             if (sides & 1 and k == 0) or (sides & 2 and k == n - 1):
@@ -336,7 +331,8 @@ def guided_pass(
         begin, end = tokens.offsets[order[i]], tokens.offsets[order[i] + 1]
         n = end - begin
         most = 2 * contexts.sides[3] * n * max(manner.bound, 4)
-        if learned.sizes[1] + most > contexts.labels.shape[0] or 2 * (learned.sizes[0] + most) > contexts.slots.shape[0]:
+        n_keys, n_entries = learned.sizes[0] + most, learned.sizes[1] + most
+        if n_entries > contexts.labels.shape[0] or 2 * n_keys > contexts.slots.shape[0]:
             return i
         for t in range(n):
             score_words(tokens, words, manner.n_labels, begin + t, manner.margin, emission[t])
@@ -353,72 +349,4 @@ def guided_pass(
             updates = learn_locally(search, tokens, words, contexts, learned, manner, begin, gold, now, emission, path)
         counts[0] += updates
         counts[1] += updates > 0
-    return order.shape[0]
-
-
-class Average(NamedTuple):
-    """Weights of attributes at places that are not zero; rows [R, Y]; keys, labels and weights of entries."""
-
-    places: Longs
-    values: Doubles
-    rows: Doubles
-    keys: Longs
-    labels: Ints
-    entries: Doubles
-
-
-class GuidedPerceptron:
-    """The state of one training: current weights, lazy sums, and the clock."""
-
-    def __init__(self, places: Longs, n_weights: int, layout: Layout, *, beam: int, longest: int) -> None:
-        self.layout = layout
-        width = padded(layout.n_labels)
-        self.words = Words(places, np.zeros(n_weights, np.float32), np.zeros(n_weights))
-        rows = np.zeros((layout.n_rows, width), np.float32)
-        nothing = np.empty(0, np.int32)
-        slots, heads = build_slots(np.empty(0, np.int64), np.empty(0, np.int64))
-        self.contexts = layout.contexts(rows, slots, heads, (nothing, np.empty(0, np.float32), nothing))
-        sums = np.zeros(rows.shape), np.empty(0), np.empty(0, np.int64)
-        self.learned = Learned(*sums, np.zeros(2, np.int64))
-        self.search = Search.build(longest, beam, width, np.float32)
-        self.clock = 1
-        self._emission = np.zeros((longest, width), np.float32)
-        self._done, self._path = np.zeros((2, longest), np.int32)
-
-    def learn(self, order: Longs, tokens: Tokens, manner: Manner) -> int:
-        """Go through some sentences; returns the number of updates."""
-        counts = np.zeros(2, np.int64)
-        while len(order):
-            done = guided_pass(
-                order, self.search, tokens, self.words, self.contexts, self.learned, manner, self.clock,
-                self._emission, self._done, self._path, counts,
-            )  # fmt: skip
-            self.clock += done
-            order = order[done:]
-            if len(order):
-                n = int(tokens.offsets[order[0] + 1] - tokens.offsets[order[0]])
-                self._make_room(2 * int(self.contexts.sides[3]) * n * max(manner.bound, 4))
-        return int(counts[0])
-
-    def _make_room(self, most: int) -> None:
-        """For `most` more entries, and some."""
-        old, learned = self.contexts, self.learned
-        n_keys, n = (int(size) for size in learned.sizes)
-        spare = most + n // 2 + (1 << 12)
-        entries = tuple(grown(a, n + spare, 0) for a in (old.labels, old.weights, old.following))
-        self.learned = learned._replace(
-            entries=grown(learned.entries, n + spare, 0), keys=grown(learned.keys, n + spare, 0)
-        )
-        used = old.slots >= 0
-        slots, heads = build_slots(old.slots[used], old.heads[used].astype(np.int64), spare)
-        self.contexts = self.layout.contexts(old.rows, slots, heads, entries)  # type: ignore[arg-type]
-        assert n_keys == np.count_nonzero(used)
-
-    def average(self) -> Average:
-        """Averages over all steps."""
-        Y, n, words = self.layout.n_labels, int(self.learned.sizes[1]), self.words
-        places = np.flatnonzero((words.weights != 0) | (words.late != 0))
-        values = words.weights[places] - words.late[places] / self.clock
-        rows = (self.contexts.rows - self.learned.rows / self.clock)[:, :Y]
-        entries = self.contexts.weights[:n] - self.learned.entries[:n] / self.clock
-        return Average(places, values, rows, self.learned.keys[:n].copy(), self.contexts.labels[:n].copy(), entries)
+    return int(order.shape[0])

@@ -1,6 +1,6 @@
 """Scores of label contexts: what the known labels around a token say about its own. Templates ─► rows over labels.
 
-A template names some of the labels t−2, t−1, t+1, t+2 and perhaps cells of the text (its lexical part, such as the word).
+A template names some of the labels t−2, t−1, t+1, t+2 and perhaps cells of the text (its lexical part: the word, say).
 With labels numbered 0 to Y − 1, and Y for a label that is not known, a context is one number:
 
     place = base + Σ_i stride_i · label_i + lexical stride · (number of the lexical part's value at the token)
@@ -9,15 +9,15 @@ With labels numbered 0 to Y − 1, and Y for a label that is not known, a contex
     with one                   place is a key of a hash table that leads to a list of (label, weight): most words were
                                seen in few contexts. Where label pairs alone would fill too many rows, they are keys too
 
-A feature is absent where one of its labels is not known: `needs` has a bit for each. Templates of left labels come first,
-then those of right labels, then those of both: a search with several contexts on each side scores the sides once.
+A feature is absent where one of its labels is not known: `needs` has a bit for each. Templates of left labels come
+first, then those of right labels, then those of both: a search with several contexts scores each side once.
 GUIDED section 4.2. Used by chain/guided.py, learned by optim/guided.py.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -56,11 +56,13 @@ def find_slot(slots: Longs, key: int) -> int:
     place = key % slots.shape[0]
     while slots[place] >= 0 and slots[place] != key:
         place = place + 1 if place + 1 < slots.shape[0] else 0
-    return place
+    return int(place)
 
 
 @tight_kernel
-def find_place(contexts: Contexts, m: int, lexical: Ints, k: int, known: int, l2: int, l1: int, r1: int, r2: int) -> int:
+def find_place(
+    contexts: Contexts, m: int, lexical: Ints, k: int, known: int, l2: int, l1: int, r1: int, r2: int
+) -> int:
     """The place of template m at token k between these labels; −1 where the feature is absent."""
     if contexts.needs[m] & ~known:
         return -1
@@ -174,7 +176,7 @@ class ContextWeights(NamedTuple):
 
     @classmethod
     def build(cls, rows: Doubles, keys: Longs, labels: Ints, values: Doubles) -> ContextWeights:
-        """Lists in any order, in which an entry may occur more than once: then it is added up. In float32's precision."""
+        """Lists in any order; an entry that occurs more than once is added up. All in float32's precision."""
         order = np.lexsort((labels, keys))
         keys, labels, values = keys[order], labels[order], values[order]
         first = np.append(True, (np.diff(keys) != 0) | (np.diff(labels) != 0))[: len(keys)]
@@ -183,10 +185,10 @@ class ContextWeights(NamedTuple):
         used = sums != 0
         return cls(rows.astype(np.float32).astype(np.float64), keys[first][used], labels[first][used], sums[used])
 
-    def run(self, layout: Layout, dtype: type) -> Contexts:
+    def run(self, layout: Layout, dtype: type[np.floating[Any]]) -> Contexts:
         """Ready for tagging. Rows of one side become one row: a row to add for each side of a token."""
         merged, rows = merge_rows(layout, self.rows)
-        wide = np.zeros((len(rows), padded(layout.n_labels)), dtype)
+        wide: Floats = np.zeros((len(rows), padded(layout.n_labels)), dtype)
         wide[:, : layout.n_labels] = rows
         keys, first = np.unique(self.keys, return_index=True)
         slots, heads = build_slots(keys, first)
@@ -242,8 +244,13 @@ def merge_rows(layout: Layout, rows: Doubles) -> tuple[Layout, Doubles]:
                 columns.append((side, layout.needs[m], *parts))
     sides = np.searchsorted([column[0] for column in columns], range(4)).astype(np.int64)
     needs, bases, lexical, steps = (np.array([c[i] for c in columns], np.int64) for i in (1, 3, 4, 5))
-    strides = np.array([c[2] for c in columns], np.int64).reshape(len(columns), 4)
     merged = layout._replace(
-        sides=sides, needs=needs, strides=strides, bases=bases, lexical=lexical, lexical_strides=steps, n_rows=base
+        sides=sides,
+        needs=needs,
+        strides=np.array([c[2] for c in columns], np.int64).reshape(len(columns), 4),
+        bases=bases,
+        lexical=lexical,
+        lexical_strides=steps,
+        n_rows=base,
     )
     return merged, np.concatenate(tables) if tables else np.zeros((0, rows.shape[1]))

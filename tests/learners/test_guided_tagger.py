@@ -1,0 +1,218 @@
+"""The guided tagger against guided learning in plain Python, update by update, averages included; and its manners."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from guided_reference import Learner
+from toy import toy_columns, toy_dicts, toy_words
+
+from tagwright.encode.flat_text import FlatText
+from tagwright.errors import ConvergenceWarning, ModelFileError, ParameterError
+from tagwright.learners import CRF, load
+from tagwright.learners.guided_tagger import GuidedTagger
+from tagwright.optim.progress import Progress
+from tagwright.scores.expanded import expand
+
+FEATURES = """
+word suffix(1) @ -1..0
+suffix(1)[-1] & suffix(1)[0]
+label @ -2, -1, 1, 2
+label[-2] & label[-1]
+label[-1] & label[1]
+label[-1] & suffix(1)[0]
+label[1] & label[2] & suffix(1)[0]
+label[-1] & suffix(1)[0] & suffix(1)[1]
+"""
+
+
+class Plain:
+    """Features by name, and the trained weights by the same names."""
+
+    def __init__(self, model: GuidedTagger, X: list) -> None:
+        self.model, self.layout = model, model.decoder_.labels.layout
+        data = model.encoder_.encode(FlatText.build(X))
+        self.offsets = data.offsets
+        self.tokens = expand(model.encoder_, data)
+        self.lexical = model.decoder_.lexical(data)
+
+    def features(self, i: int, k: int, y: int, *labels: int | None) -> dict:
+        p = int(self.offsets[i]) + k
+        begin, end = self.tokens.pointers[p : p + 2]
+        values = self.tokens.values[begin:end] if len(self.tokens.values) else np.ones(end - begin)
+        found = {(int(a), y): float(v) for a, v in zip(self.tokens.attributes[begin:end], values, strict=True)}
+        known = dict(zip((-2, -1, 1, 2), labels, strict=True))
+        for template in self.layout.templates:
+            context = tuple(known[offset] for offset in template.offsets)
+            number = int(self.lexical[self.layout.parts.index(template.cells), p])
+            if None not in context and number >= 0:
+                found[template.text, number, context, y] = 1.0
+        return found
+
+    def weights(self) -> dict:
+        model, found = self.model, {}
+        scores, contexts = model.decoder_.scores, model.decoder_.labels.weights
+        for a, (begin, end) in enumerate(pairwise(scores.pattern.pointers)):
+            for w in range(begin, end):
+                found[a, int(scores.pattern.labels[w])] = float(scores.weights[w])
+        rows = {(r, y): contexts.rows[r, y] for r, y in zip(*np.nonzero(contexts.rows), strict=True)}
+        entries = zip(contexts.keys.tolist(), contexts.labels.tolist(), contexts.values.tolist(), strict=True)
+        lists = {(key, y): value for key, y, value in entries}
+        Y = len(model.labels_)
+        for m, template in enumerate(self.layout.templates):
+            source = rows if self.layout.lexical[m] < 0 else lists
+            n = model.decoder_.labels.parts.sizes[template.cells] if template.cells else 1
+            strides = [self.layout.strides[m][(-2, -1, 1, 2).index(o)] for o in template.offsets]
+            for number in range(n):
+                for context in np.ndindex(*(Y,) * len(strides)):
+                    place = self.layout.bases[m] + self.layout.lexical_strides[m] * number + np.dot(strides, context)
+                    for y in range(Y):
+                        if value := source.get((int(place), y)):
+                            found[template.text, number, tuple(map(int, context)), y] = float(value)
+        return {name: value for name, value in found.items() if value}
+
+
+MANNERS = {
+    "guided": {}, "beam 1": {"beam": 1}, "beam 5": {"beam": 5}, "margin": {"margin": 2.5}, "bound": {"updates": 1},
+    "right": {"direction": "left_to_right"}, "left": {"direction": "right_to_left", "beam": 2},
+    "early": {"aggressive": False}, "early, beam 1": {"aggressive": False, "beam": 1},
+    "early, right": {"aggressive": False, "direction": "left_to_right"},
+    "local": {"guided": False}, "local, margin": {"guided": False, "margin": 1.0}, "orders": {"orders": 2},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", [toy_words, toy_columns, toy_dicts])
+@pytest.mark.parametrize("manner", MANNERS.values(), ids=MANNERS)
+def test_equals_guided_learning_in_plain_python(kind: object, manner: dict) -> None:
+    X, y = kind(10, 3)  # type: ignore[operator]
+    settings = {"features": "auto" if kind is toy_dicts else FEATURES, "epochs": 2, "margin": 0.0, "orders": 1}
+    model = GuidedTagger(**{**settings, "updates": 3, "random_state": 5, **manner}).fit(X, y)
+    plain = Plain(model, X)
+    rng = np.random.default_rng(5)
+    gold = [[model.labels_.index(label) for label in labels] for labels in y]
+    learners = [
+        Learner(
+            plain.features, len(model.labels_), beam=model.beam, reach=plain.layout.reach, direction=model.direction,
+            margin=model.margin, bound=model.updates,
+        )
+        for _ in range(model.orders)
+    ]  # fmt: skip
+    updates = []
+    for _ in range(model.n_iter_):
+        orders = [rng.permutation(len(X)) for _ in learners]
+        before = [learner.updates for learner in learners]
+        for learner, order in zip(learners, orders, strict=True):
+            learn = learner.aggressive if model.aggressive else learner.early
+            learn = learn if model.guided else learner.local
+            for i in order:
+                learn(int(i), gold[i])
+                learner.finish_sentence()
+        updates.append(np.mean([learner.updates - b for learner, b in zip(learners, before, strict=True)]))
+    assert model.objective_curve_ == updates
+    averages = [learner.average() for learner in learners]
+    expected = {f: sum(w.get(f, 0.0) for w in averages) / len(averages) for f in set().union(*averages)}
+    expected = {f: x for f, x in expected.items() if abs(x) > 1e-7}
+    found = {f: x for f, x in plain.weights().items() if abs(x) > 1e-7}
+    assert found.keys() == expected.keys()
+    for f, x in expected.items():
+        assert found[f] == pytest.approx(x, abs=1e-5)
+
+
+def test_contradictions_end() -> None:
+    X, y = [["a", "a", "a"]] * 2, [["A", "B", "A"], ["B", "A", "B"]]
+    model = GuidedTagger("word @ 0\nlabel @ -1", epochs=3, updates=4, random_state=0).fit(X, y)
+    assert max(model.objective_curve_) <= 4 * 6
+    assert model.objective_curve_[-1] > 0
+
+
+@pytest.mark.parametrize("beam", [1, 3])
+@pytest.mark.parametrize("direction", ["both", "left_to_right", "right_to_left"])
+def test_one_token_sentences_and_unseen_labels(direction: str, beam: int) -> None:
+    X, y = [["a"], ["b"], ["a"]], [["A"], ["B"], ["A"]]
+    model = GuidedTagger("e", beam=beam, direction=direction, random_state=0).fit(X, y, [["a"], ["b"]], [["A"], ["Z"]])
+    assert model.predict([["a"], ["b"]]) == [["A"], ["B"]]
+    assert model.dev_curve_[0] == 50
+
+
+def test_rooms_grow_without_a_trace(monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y = toy_words(60)
+    whole = GuidedTagger(FEATURES, epochs=3, random_state=0).fit(X, y)
+    monkeypatch.setattr("tagwright.learners.guided_tagger.PORTION", 1)
+    monkeypatch.setattr("tagwright.optim.guided_state.SPARE", 0)
+    pieces = GuidedTagger(FEATURES, epochs=3, random_state=0).fit(X, y)
+    for mine, yours in zip(whole.decoder_.labels.weights, pieces.decoder_.labels.weights, strict=True):
+        np.testing.assert_array_equal(mine, yours)
+
+
+def test_threads_give_one_model() -> None:
+    X, y = toy_words(40)
+    a, b = (GuidedTagger(FEATURES, orders=3, n_jobs=n, random_state=0).fit(X, y) for n in (1, 2))
+    np.testing.assert_array_equal(a.decoder_.scores.weights, b.decoder_.scores.weights)
+    for mine, yours in zip(a.decoder_.labels.weights, b.decoder_.labels.weights, strict=True):
+        np.testing.assert_array_equal(mine, yours)
+
+
+def test_tag_dictionary_and_allowed_labels(tmp_path: object) -> None:
+    X, y = [["a", "b"], ["b", "a"], ["c", "a"]] * 3, [["A", "B"], ["B", "A"], ["C", "A"]] * 3
+    model = GuidedTagger("e", tag_dictionary=2, random_state=0).fit(X, y)
+    model.save(tmp_path / "m.tw")
+    for one in (model, load(tmp_path / "m.tw")):
+        assert one.predict([["a", "a", "b", "c"]]) == [["A", "A", "B", "C"]]
+    free = GuidedTagger("e", random_state=0).fit(X, y)
+    assert free.predict([["a", "b"]], allowed=[[["B", "C"], "C"]])[0][1] == "C"
+
+
+def test_dev_set_keeps_the_best_epoch_and_interrupts_keep_a_model() -> None:
+    X, y = toy_words(60)
+    dev_X, dev_y = toy_words(60, seed=7)
+    model = GuidedTagger("c", epochs=30, patience=2, random_state=0).fit(X, y, dev_X, dev_y)
+    assert 100 * model.score(dev_X, dev_y) == pytest.approx(max(model.dev_curve_))
+
+    def interrupt(progress: Progress) -> None:
+        if progress.iteration == 2:
+            raise KeyboardInterrupt
+
+    with pytest.warns(ConvergenceWarning, match="interrupted"):
+        stopped = GuidedTagger("a", callbacks=[interrupt], random_state=0).fit(X, y)
+    assert stopped.score(X, y) > 0.6
+
+
+def test_a_loaded_model_with_joined_parts(tmp_path: object) -> None:
+    X, y = toy_columns(60)
+    model = GuidedTagger(FEATURES + "label[-1] & word:1[0]", random_state=0).fit(X, y)
+    model.save(tmp_path / "m.tw")
+    fresh = toy_columns(60, seed=9)[0]
+    again = load(tmp_path / "m.tw")
+    assert again.predict(fresh) == model.predict(fresh)
+    assert again.n_parameters_ == model.n_parameters_
+
+
+def test_label_templates_need_this_learner() -> None:
+    with pytest.raises(ParameterError, match=r"features 'e': `label @ -1` looks at labels.*GuidedTagger"):
+        CRF("e").fit([["a"]], [["A"]])
+
+
+@pytest.mark.parametrize(
+    "params",
+    [{"beam": 0}, {"beam": 1.5}, {"direction": "up"}, {"margin": -1}, {"updates": 0}, {"aggressive": 1}, {"orders": 0}],
+)
+def test_bad_parameters(params: dict) -> None:
+    with pytest.raises(ParameterError, match=f"{next(iter(params))} must be"):
+        GuidedTagger(**params).fit([["a"]], [["A"]])
+
+
+def test_weights_that_do_not_fit_are_refused(tmp_path: object) -> None:
+    from tagwright.model_file import read_model, write_model
+
+    X, y = toy_words(20)
+    GuidedTagger("c", random_state=0).fit(X, y).save(tmp_path / "m.tw")
+    stored = read_model(tmp_path / "m.tw")
+    for name, value in (("contexts.keys", -1), ("contexts.labels", 9), ("contexts.places", 10**6)):
+        arrays = dict(stored.arrays)
+        arrays[name] = arrays[name].copy()
+        arrays[name][-1 if name != "contexts.keys" else 0] = value
+        write_model(tmp_path / "bad.tw", stored.header, arrays, stored.strings)
+        with pytest.raises(ModelFileError, match="label contexts do not fit"):
+            load(tmp_path / "bad.tw")
