@@ -22,7 +22,7 @@ fresh = toy_words(4, seed=3)[0]
 found = {"jit": JIT}
 for name, learner in LEARNERS.items():
     quick, online = {"tolerance": 0.1}, {"epochs": 2}
-    short = {"crf": quick, "memm": quick, "perceptron": online, "kernel-perceptron": online, "guided": online}.get(name, {})
+    short = {"crf": quick, "memm": quick}.get(name, online if "perceptron" in name or name == "guided" else {})
     short = {"adaboost": {"rounds": 5}, "hmsvm": {"tol": 1e-4}}.get(name, short)
     model = learner("word suffix(1) @ -1..0\\nword[-1] & word[0]" if name != "hmm" else None, random_state=0, **short)
     model.fit(X, y)

@@ -133,7 +133,7 @@ def test_one_token_sentences_and_unseen_labels(direction: str, beam: int) -> Non
     X, y = [["a"], ["b"], ["a"]], [["A"], ["B"], ["A"]]
     model = GuidedTagger("e", beam=beam, direction=direction, random_state=0).fit(X, y, [["a"], ["b"]], [["A"], ["Z"]])
     assert model.predict([["a"], ["b"]]) == [["A"], ["B"]]
-    assert model.dev_curve_[0] == 50
+    assert max(model.dev_curve_) == 50
 
 
 def test_rooms_grow_without_a_trace(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -89,6 +89,10 @@ def _add_tag(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
         help="the K best labellings, each after a line of its rank",
     )
     more.add_argument("--marginals", action="store_true", help="add the probability of each label")
+    more.add_argument(
+        "--explain", action="store_true", help="show the order in which a guided model labels, a table for a sentence"
+    )
+    add("--html", metavar="FILE", help="with --explain: write a page of pictures there instead")
     add("--quiet", action="store_true", help="print errors only on standard error")
 
 

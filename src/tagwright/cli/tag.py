@@ -12,6 +12,7 @@ import os
 import select
 import sys
 from argparse import Namespace
+from pathlib import Path
 from typing import Any
 
 from tagwright.cli.console import note, notes
@@ -20,7 +21,8 @@ from tagwright.cli.models import LoadedModel, open_model
 from tagwright.cli.output import Output, open_output
 from tagwright.errors import ParameterError
 from tagwright.io import Layout, Sentences, read_like, write_nbest, write_sentence
-from tagwright.learners import SequenceTagger
+from tagwright.learners import GuidedTagger, SequenceTagger
+from tagwright.learners._steps import format_steps, steps_page
 from tagwright.sequence import Sentence
 
 BATCH_TOKENS = 30_000
@@ -34,11 +36,36 @@ def run(arguments: Namespace) -> None:
             raise ParameterError(
                 f"--marginals: {loaded.model.learner} has no probabilities; train a crf, memm or hmm, or leave it out"
             )
+        if arguments.html is not None and not arguments.explain:
+            raise ParameterError("--html: there is a page of explained sentences only; give --explain too")
+        if arguments.explain:
+            explain_order(arguments, loaded)
+            return
         with open_output(arguments.output) as output:
             batch = Batch(loaded.model, output, nbest=arguments.nbest, marginals=arguments.marginals)
             for sentence in open_input(arguments, loaded, batch):
                 batch.add(sentence)
             batch.flush()
+
+
+def explain_order(arguments: Namespace, loaded: LoadedModel) -> None:
+    """The steps of every sentence, as tables or as a page of pictures."""
+    model = loaded.model
+    if not isinstance(model, GuidedTagger):
+        raise ParameterError(f"--explain: {model.learner} labels all tokens at once; train a guided model")
+    label = "auto" if arguments.column is None else arguments.column
+    source: Any = find_source(arguments.file)
+    if source == "-":
+        source = sys.stdin.buffer if hasattr(sys.stdin, "buffer") else sys.stdin
+    sentences = read_like(source, loaded.layout, format=arguments.format, label=label, inputs=arguments.inputs)
+    found = (model.explain(sentence.items) for sentence in sentences)
+    if arguments.html is not None:
+        Path(arguments.html).write_text(steps_page(list(found)), encoding="utf-8")
+        return
+    with open_output(arguments.output) as output:
+        for steps in found:
+            output.write(f"{format_steps(steps)}\n\n")
+            output.flush()
 
 
 def open_input(arguments: Namespace, loaded: LoadedModel, batch: Batch) -> Sentences:

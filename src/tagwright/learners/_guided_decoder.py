@@ -10,9 +10,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tagwright.arrays import Bools, Doubles, Floats, Ints, Longs
+from tagwright.arrays import Bools, Ints, Longs
 from tagwright.attributes.lexicon import TagDictionary
-from tagwright.chain.guided import BOTH, LEFT_TO_RIGHT, RIGHT_TO_LEFT, Search, search_sentences
+from tagwright.chain.guided import (
+    BOTH,
+    LEFT_TO_RIGHT,
+    RIGHT_TO_LEFT,
+    Actions,
+    Search,
+    judge_sentences,
+    search_sentences,
+)
 from tagwright.encode.dataset import Dataset
 from tagwright.encode.encoder import Encoder
 from tagwright.encode.lexical_parts import LexicalParts
@@ -96,8 +104,10 @@ class GuidedDecoder(Decoder):
         for first, last, rows in self._runs(data, self._possible(data, allowed)):
             offsets = data.offsets[first : last + 1]
             totals = np.empty(last - first)
-            part = found[offsets[0] : offsets[-1]]
-            self._run(search, lexical, int(offsets[0]), offsets - offsets[0], rows, part, totals)
+            search_sentences(
+                search, self.contexts, lexical, int(offsets[0]), offsets - offsets[0], self.scores.n_labels, self.reach,
+                rows, self.direction, found[offsets[0] : offsets[-1]], totals,
+            )  # fmt: skip
             self._check_possible(totals, first)
         return found
 
@@ -111,10 +121,16 @@ class GuidedDecoder(Decoder):
             self._search = Search.build(longest, self.beam, self.scores.width, self.scores.dtype)
         return self._search
 
-    def _run(
-        self, search: Search, lexical: Ints, first: int, offsets: Longs, rows: Floats, path: Ints, totals: Doubles
-    ) -> None:
-        search_sentences(
-            search, self.contexts, lexical, first, offsets, self.scores.n_labels, self.reach, rows, self.direction,
-            path, totals,
-        )  # fmt: skip
+    def judge(self, data: Dataset) -> tuple[Ints, Actions]:
+        """The label of every token, and the action that gave it."""
+        found, actions = np.zeros(data.n_tokens, np.int32), Actions.build(data.n_tokens)
+        lexical, search = self.lexical(data), self._make_search(data)
+        for first, last, rows in self._runs(data, self._possible(data, None)):
+            offsets, totals = data.offsets[first : last + 1], np.empty(last - first)
+            part = slice(int(offsets[0]), int(offsets[-1]))
+            judge_sentences(
+                search, self.contexts, lexical, part.start, offsets - offsets[0], self.scores.n_labels, self.reach,
+                rows, self.direction, found[part], totals, actions.part(part),
+            )  # fmt: skip
+            self._check_possible(totals, first)
+        return found, actions

@@ -7,21 +7,25 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from itertools import chain
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from tagwright.arrays import Doubles, Longs, Workers
+from tagwright.arrays import Bools, Doubles, Longs, Workers
 from tagwright.attributes.lexicon import TagDictionary
 from tagwright.attributes.templates import FeatureSet, LabelTemplate
+from tagwright.calibration import Platt
 from tagwright.encode.dataset import Dataset
 from tagwright.encode.encoder import Encoder
-from tagwright.encode.flat_text import Sentences
+from tagwright.encode.flat_text import FlatText, Sentences
 from tagwright.encode.lexical_parts import LexicalParts
+from tagwright.errors import ParameterError
 from tagwright.learners._base import SequenceTagger
-from tagwright.learners._estimator import FLAG, JOBS, NATURAL, NOT_NEGATIVE, SEED, WHOLE, one_of
+from tagwright.learners._estimator import FLAG, JOBS, NATURAL, NOT_NEGATIVE, SEED, SHARE, WHOLE, one_of
 from tagwright.learners._guided_decoder import DIRECTIONS, GuidedDecoder, LabelContexts
-from tagwright.learners._labels import Labels, learn_dictionary
+from tagwright.learners._labels import Labels, check_labels, learn_dictionary
+from tagwright.learners._steps import Step
 from tagwright.learners._watch import DevSet, Watch, all_callbacks, count_jobs, warn_of_end
 from tagwright.optim.guided import AGGRESSIVE, EARLY, LOCAL, Manner, Tokens
 from tagwright.optim.guided_state import GuidedPerceptron
@@ -33,6 +37,7 @@ from tagwright.scores.places import Pattern
 
 PORTION = 512
 """Sentences a kernel call: between calls Ctrl-C is heard."""
+MOST_AHEAD = 1e9
 PLAIN = FeatureSet.parse(
     """
     label @ -2, -1, 1, 2
@@ -55,6 +60,24 @@ class GuidedWeights(NamedTuple):
         return self  # nobody changes it
 
 
+class Confidence(NamedTuple):
+    """From the margin of an action to the probability that its label is right: Platt's map of margin / scale."""
+
+    scale: float
+    slope: float
+    intercept: float
+
+    @classmethod
+    def fit(cls, margins: Doubles, right: Bools) -> Confidence:
+        """The map with the largest likelihood."""
+        scale = float(np.median(margins)) or 1.0
+        platt = Platt.fit(1 / (1 + np.exp(-margins / scale)), right)
+        return cls(scale, platt.slope, platt.intercept)
+
+    def __call__(self, margins: Doubles) -> Doubles:
+        return Platt(self.slope, self.intercept)(1 / (1 + np.exp(-margins / self.scale)))
+
+
 class GuidedTagger(SequenceTagger):
     """Guided learning for bidirectional tagging.
 
@@ -67,6 +90,8 @@ class GuidedTagger(SequenceTagger):
     updates: the most corrections of a sentence in one pass, for each of its tokens
     tag_dictionary: as for the CRF; 0 is none, as in the paper
     epochs: passes over the training data
+    dropout: the share of attributes that every epoch leaves out, others each time: weights are then spread over more of
+        them, as new text needs it (Søgaard 2013); 0 is the paper's
     orders: trainings side by side, from differently ordered sentences, whose average is the model
     min_count, min_conjunction: attributes and conjunctions that training has less often get no weight
     patience: with a dev set, stop after so many epochs without a better dev score; the best model is kept
@@ -78,10 +103,11 @@ class GuidedTagger(SequenceTagger):
     labelled_contexts = True
     ranges: ClassVar = {
         "beam": WHOLE, "direction": one_of(*DIRECTIONS), "aggressive": FLAG, "guided": FLAG, "margin": NOT_NEGATIVE,
-        "updates": WHOLE, "tag_dictionary": NATURAL, "epochs": WHOLE, "orders": WHOLE, "min_count": WHOLE,
-        "min_conjunction": WHOLE, "patience": WHOLE, "random_state": SEED, "n_jobs": JOBS,
+        "updates": WHOLE, "tag_dictionary": NATURAL, "epochs": WHOLE, "dropout": SHARE, "orders": WHOLE,
+        "min_count": WHOLE, "min_conjunction": WHOLE, "patience": WHOLE, "random_state": SEED, "n_jobs": JOBS,
     }  # fmt: skip
     decoder_: GuidedDecoder
+    confidence_: Confidence | None = None  # by calibrate
 
     def __init__(
         self,
@@ -95,6 +121,7 @@ class GuidedTagger(SequenceTagger):
         updates: int = 5,
         tag_dictionary: int = 0,
         epochs: int = 10,
+        dropout: float = 0.0,
         orders: int = 1,
         min_count: int = 1,
         min_conjunction: int = 1,
@@ -113,6 +140,7 @@ class GuidedTagger(SequenceTagger):
         self.updates = updates
         self.tag_dictionary = tag_dictionary
         self.epochs = epochs
+        self.dropout = dropout
         self.orders = orders
         self.min_count = min_count
         self.min_conjunction = min_conjunction
@@ -141,6 +169,9 @@ class GuidedTagger(SequenceTagger):
             self._learn(data, layout, parts, watch, workers)
         finally:
             workers.close()
+        self.confidence_ = None
+        if X_dev is not None and y_dev is not None:
+            self.calibrate(X_dev, y_dev)
         return self
 
     def _default_features(self, *, spans: bool) -> str:
@@ -174,13 +205,14 @@ class GuidedTagger(SequenceTagger):
         updates = np.zeros(len(states))
 
         def learn(k: int, order: Longs) -> None:
-            updates[k] += states[k].learn(order, tokens, manner)
+            updates[k] += states[k].learn(order, texts[k], manner)
 
         curve: list[float] = []
         reason = "epochs"
         try:
             for epoch in range(1, self.epochs + 1):
                 orders = [random.permutation(data.n_sentences) for _ in states]
+                texts = [drop_attributes(tokens, self.dropout, random) for _ in states]
                 updates[:] = 0
                 for first in range(0, data.n_sentences, PORTION):
                     workers.run(learn, [(k, order[first : first + PORTION]) for k, order in enumerate(orders)])
@@ -217,8 +249,58 @@ class GuidedTagger(SequenceTagger):
             GuidedPerceptron(places, Y * len(kept), layout, beam=self.beam, longest=longest) for _ in range(self.orders)
         ]
 
+    # ---- how sure, and why ----
+
+    def predict_confidence(self, X: Sentences) -> list[list[float]]:
+        """For every item, the probability that its predicted label is right.
+
+        From how far the label was ahead of the next one when it was given; `calibrate` says what that is worth (`fit`
+        does so, with a dev set).
+        """
+        self._check_fitted()
+        if self.confidence_ is None:
+            raise ParameterError("confidence is not calibrated; call calibrate(X, y) with sentences not trained on")
+        found = [self.confidence_(margins) for margins in self._margins(X)]
+        return [confidence.tolist() for confidence in found]
+
+    def calibrate(self, X: Sentences, y: Labels) -> Self:
+        """Fit the map from an action's margin to how often such labels are right, on sentences not trained on."""
+        gold = check_labels(y, FlatText.build(X))
+        predicted = chain.from_iterable(self.predict(X))
+        right = np.array([a == b for a, b in zip(gold, predicted, strict=True)], np.bool_)
+        self.confidence_ = Confidence.fit(np.concatenate(self._margins(X)), right)
+        return self
+
+    def _margins(self, X: Sentences) -> list[Doubles]:
+        """How far the label of every item was ahead, by sentence."""
+        out: list[Doubles] = []
+        for data, _, lengths in self._encoded(X, None):
+            scores = self.decoder_.judge(data)[1].scores
+            ahead = np.minimum(scores[:, 0] - scores[:, 1], MOST_AHEAD)  # a single label has no rival
+            out.extend(np.split(ahead, np.cumsum(lengths)[:-1]))
+        return out
+
+    def explain(self, sentence: Sequence[Any]) -> list[Step]:
+        """The steps of labelling one sentence, in the order in which they were taken."""
+        steps: list[Step] = []
+        for data, _, _ in self._encoded([sentence], None):
+            labels, actions = self.decoder_.judge(data)
+            names = [self.labels_[y] for y in labels]
+            for t in np.argsort(actions.order).tolist():
+                first, last = actions.known[t]
+                known = {o: names[t + o] for o in (-2, -1, 1, 2) if first <= t + o <= last}
+                score, behind = actions.scores[t].tolist()
+                token = sentence[t] if isinstance(sentence[t], str) else str(sentence[t])
+                rival = self.labels_[actions.rivals[t]]
+                steps.append(Step(t, token, names[t], score, rival, behind, known))
+        return steps
+
+    # ---- storing ----
+
     def _store_more(self, arrays: dict[str, Any], strings: dict[str, list[str]]) -> None:
         self.decoder_.labels.store(arrays)
+        if self.confidence_ is not None:
+            arrays["confidence"] = np.array(self.confidence_, np.float64)
 
     def _restore_more(self, arrays: dict[str, Any], strings: dict[str, list[str]]) -> None:
         plain = self.decoder_  # made of scores and dictionary, by _stored.py
@@ -227,6 +309,8 @@ class GuidedTagger(SequenceTagger):
         assert isinstance(plain.scores, LinearScores)
         settings: dict[str, Any] = {"beam": self.beam, "direction": self.direction, "dictionary": plain.dictionary}
         self.decoder_ = GuidedDecoder(plain.scores, labels, **settings)
+        if "confidence" in arrays:
+            self.confidence_ = Confidence(*arrays["confidence"].tolist())
 
     @property
     def n_parameters_(self) -> int:
@@ -238,6 +322,22 @@ def label_templates(encoder: Encoder) -> tuple[LabelTemplate, ...]:
     """Those of the feature set; PLAIN where it has none, or where items are ready-made attributes."""
     features = encoder.features
     return PLAIN.labels if features is None or not features.labels else features.labels
+
+
+def drop_attributes(tokens: Tokens, share: float, random: np.random.Generator) -> Tokens:
+    """The text without some attributes of its tokens, and without some values of lexical parts."""
+    if share == 0:
+        return tokens
+    kept = random.random(len(tokens.attributes), np.float32) >= share
+    pointers = np.concatenate([[0], np.cumsum(kept)])[tokens.pointers]
+    lexical = tokens.lexical.copy()
+    lexical[1:][random.random(lexical[1:].shape, np.float32) < share] = -1  # the first part is the empty one
+    return tokens._replace(
+        pointers=pointers,
+        attributes=tokens.attributes[kept],
+        values=tokens.values[kept] if len(tokens.values) else tokens.values,
+        lexical=lexical,
+    )
 
 
 def average(states: Sequence[GuidedPerceptron], kept: Longs, layout: Layout) -> GuidedWeights:
