@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 
 from tagwright.attributes.presets import PRESETS, describe_presets
@@ -84,3 +86,19 @@ def test_ner_uses_other_columns() -> None:
     found = set(resolve("ner", 2).explain(items, 1))
     assert {"word:1[-2]=<s>", "word:1[1]=VBD", "word:1[2]=</s>", "word:1[0]&word:1[1]=NNP&VBD"} <= found
     assert {"shape[-1]&shape[0]=Xx.&Xx", "shape[0]&shape[1]=Xx&x", "word[-1]&word[0]=Mr.&Bell"} <= found
+
+
+def test_the_sets_of_the_guided_paper_grow() -> None:
+    sets = [resolve(name, 1) for name in "abcde"]
+    for smaller, larger in pairwise(sets):
+        assert set(smaller.singles) <= set(larger.singles)
+        assert set(smaller.labels) <= set(larger.labels)
+        assert smaller != larger
+    texts = [[template.text for template in features.labels] for features in sets]
+    assert texts[0] == ["label @ -1", "label[-2] & label[-1]"]
+    assert texts[1][2:] == ["label @ 1", "label[-1] & label[1]", "label[1] & label[2]"]
+    assert [len(text) for text in texts] == [2, 5, 14, 14, 14]
+    assert [len(features.conjunctions) for features in sets] == [0, 0, 0, 2, 2]
+    e = set(sets[4].explain(["Understandings"], 0))
+    assert {"prefix9[0]=Understan", "suffix9[0]=standings", "has_capital[0]"} <= e
+    assert set(resolve("ratnaparkhi", 1).singles) == set(sets[0].singles)

@@ -117,3 +117,24 @@ def test_resolve_refuses_sets_and_files(tmp_path: Path) -> None:
 def test_resolve_refuses_other_types(features: Any) -> None:
     with pytest.raises(TemplateError, match="features: expected a preset's name, a template file"):
         resolve(features, 1)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("label @ 0", "the label that is asked for"),
+        ("label @ -3", r"labels up to 2 tokens away are known, found `label\[-3\]`"),
+        ("label[3] & word[0]", r"found `label\[3\]`"),
+        ("label[-1] & word[0] @ -2..0", r"found `label\[-3\]`"),
+        ("label", "no offsets"),
+        ("label:1 @ -1", "expected a label"),
+        ("word label @ -1", "expected a label"),
+        ("label(2) @ -1", "expected a label"),
+        ("label[-1] & label[-1]", "same label twice"),
+        ("label[-1] & word[0] & word[0]", "same cell twice"),
+    ],
+)
+def test_label_templates(text: str, message: str) -> None:
+    with pytest.raises(TemplateError, match=message) as found:
+        FeatureSet.parse(f"word @ 0\n{text}")
+    assert "file:2" in str(found.value)

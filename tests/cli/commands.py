@@ -42,7 +42,7 @@ def start(
 
 def train(path: Path, data: Path, *options: str, learner: str = "crf") -> Path:
     """Train a model quickly."""
-    quick = {"crf": "max_iterations=12", "perceptron": "epochs=3", "hmsvm": "C=0.1"}[learner]
+    quick = {"crf": "max_iterations=12", "perceptron": "epochs=3", "hmsvm": "C=0.1", "guided": "epochs=3"}[learner]
     argv = ["train", str(data), "--out", str(path), "--learner", learner, "--set", quick, "--quiet", *options]
     assert main(argv) == 0
     return path

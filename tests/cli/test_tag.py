@@ -189,3 +189,20 @@ def test_ready_made_attributes(run: Run, tmp_path: Path) -> None:
     assert "accuracy          100.00" in run("evaluate", made, data).out
     assert "ready-made attributes: 3 attributes" in run("inspect", made).out
     assert "there are no templates" in run("inspect", made, "--attributes", "x").err
+
+
+def test_explain_shows_the_order(run: Run, small: Path, model: Path, tmp_path: Path) -> None:
+    guided = train(tmp_path / "guided.tw", small, "--column", "POS", learner="guided")
+    code, out, err = run("tag", guided, "--explain", stdin="The dog barks .\nShe sleeps .\n")
+    first, second = out.strip().split("\n\n")
+    assert (code, err) == (0, "")
+    assert first.splitlines()[0].split() == ["step", "token", "label", "between", "score", "runner-up", "behind", "by"]
+    assert {line.split()[1] for line in first.splitlines()[1:]} == {"The", "dog", "barks", "."}
+    assert len(second.splitlines()) == 4
+    page = tmp_path / "page.html"
+    assert run("tag", guided, "--explain", "--html", page, stdin="The dog barks .\n") == (0, "", "")
+    assert page.read_text().count("<rect") == 4
+    wrong = run("tag", model, "--explain", stdin="The dog\n")
+    assert (wrong.code, "train a guided model" in wrong.err) == (1, True)
+    assert "give --explain too" in run("tag", guided, "--html", page, stdin="The dog\n").err
+    assert "one labelling" in run("tag", guided, "--nbest", "3", stdin="The dog\n").err

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
 from guided_reference import Learner
 from toy import toy_columns, toy_dicts, toy_words
 
+from tagwright.calibration import expected_calibration_error
 from tagwright.encode.flat_text import FlatText
 from tagwright.errors import ConvergenceWarning, ModelFileError, ParameterError
 from tagwright.learners import CRF, load
+from tagwright.learners._steps import draw_steps, format_steps, steps_page
 from tagwright.learners.guided_tagger import GuidedTagger
 from tagwright.optim.progress import Progress
 from tagwright.scores.expanded import expand
@@ -216,3 +219,55 @@ def test_weights_that_do_not_fit_are_refused(tmp_path: object) -> None:
         write_model(tmp_path / "bad.tw", stored.header, arrays, stored.strings)
         with pytest.raises(ModelFileError, match="label contexts do not fit"):
             load(tmp_path / "bad.tw")
+
+
+def test_explain_tells_the_steps_of_the_search() -> None:
+    X, y = toy_words(60)
+    model = GuidedTagger("c", random_state=0).fit(X, y)
+    plain = Plain(model, X)
+    weights = plain.weights()
+    for i, sentence in enumerate(X[:20]):
+        steps = model.explain(sentence)
+        labels = model.predict([sentence])[0]
+        assert sorted(step.position for step in steps) == list(range(len(sentence)))
+        done: set[int] = set()
+        for step in steps:
+            t = step.position
+            assert (step.token, step.label) == (sentence[t], labels[t])
+            near = [o for o in (-2, -1, 1, 2) if {t + o, t + o // abs(o)} <= done]
+            assert step.known == {o: labels[t + o] for o in near}
+            context = [None if o not in step.known else model.labels_.index(step.known[o]) for o in (-2, -1, 1, 2)]
+            scores = {
+                name: sum(weights.get(f, 0.0) * v for f, v in plain.features(i, t, k, *context).items())
+                for k, name in enumerate(model.labels_)
+            }
+            rival = max(scores.keys() - {step.label}, key=scores.__getitem__)
+            assert step.score == pytest.approx(scores[step.label], abs=1e-3)
+            assert step.runner_up_score == pytest.approx(scores[rival], abs=1e-3)
+            done.add(t)
+    text, picture = format_steps(steps), steps_page([steps])
+    assert len(text.splitlines()) == len(steps) + 1
+    assert ElementTree.fromstring(draw_steps(steps)).tag.endswith("svg")
+    assert picture.count("<rect") == len(steps)
+
+
+def test_confidence_is_calibrated_on_held_out_data(tmp_path: object) -> None:
+    X, y = toy_words(80)
+    dev, test = toy_words(150, seed=7), toy_words(150, seed=8)
+    model = GuidedTagger("c", random_state=0).fit(X, y)
+    with pytest.raises(ParameterError, match="not calibrated"):
+        model.predict_confidence(X)
+    model.calibrate(*dev)
+    found = model.predict_confidence(test[0])
+    right = [a == b for p, g in zip(model.predict(test[0]), test[1], strict=True) for a, b in zip(p, g, strict=True)]
+    flat = [p for sentence in found for p in sentence]
+    assert [len(sentence) for sentence in found] == [len(sentence) for sentence in test[0]]
+    assert expected_calibration_error(flat, np.array(right)) < 6
+    assert np.mean([p for p, r in zip(flat, right, strict=True) if r]) > np.mean(
+        [p for p, r in zip(flat, right, strict=True) if not r]
+    )
+    model.save(tmp_path / "m.tw")
+    assert load(tmp_path / "m.tw").predict_confidence(test[0]) == found
+    assert GuidedTagger("c", random_state=0).fit(X, y, *dev).predict_confidence(test[0]) is not None
+    lone = GuidedTagger("a").fit([["a"]], [["A"]], [["a"]], [["A"]])
+    assert lone.predict_confidence([["a"]])[0][0] > 0.5

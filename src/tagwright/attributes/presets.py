@@ -31,9 +31,19 @@ class Preset:
         return "\n".join([self.words, *further])
 
 
-_A = """
+_RATNAPARKHI = """
         word prefix(1..4) suffix(1..4) has_digit has_capital has_hyphen @ 0
         word @ -2, -1, 1, 2
+        """
+_POS = """
+        word lower prefix(1..4) suffix(1..4) lsuffix(2..5) shape longshape @ 0
+        capitalised all_capitals mixed_case has_digit has_hyphen has_dot capital_dot punctuation @ 0
+        word lower suffix(1..3) shape @ -1, 1
+        word @ -2, 2
+        word[-1] & word[0] @ 0..1
+        capitalised[0] & edge[-1]
+        """
+_A = """
         label @ -1
         label[-2] & label[-1]
         """
@@ -52,6 +62,7 @@ _C = """
         label[-1] & label[1] & word[0]
         label[1] & label[2] & word[0]
         """
+_LABELS_OF_C = _A + _B + _C
 _D = "word[-1] & word[0] @ 0..1"
 _E = "prefix(5..9) suffix(5..9) @ 0"
 _FURTHER = "word:C @ -1..1"
@@ -76,27 +87,34 @@ PRESETS: dict[str, Preset] = {
     ),
     "ratnaparkhi": Preset(
         "words within 2; affixes to 4 letters, digit, capital and hyphen of the current word (Ratnaparkhi 1996)",
-        """
-        word prefix(1..4) suffix(1..4) has_digit has_capital has_hyphen @ 0
-        word @ -2, -1, 1, 2
-        """,
+        _RATNAPARKHI,
     ),
-    "a": Preset("ratnaparkhi, the label before, and the two before (guided)", _A, _FURTHER),
-    "b": Preset("a, and labels on the right (guided)", _A + _B, _FURTHER),
-    "c": Preset("b, single labels two away, labels joined with the word (guided)", _A + _B + _C, _FURTHER),
-    "d": Preset("c, and pairs of words (guided)", _A + _B + _C + _D, _FURTHER),
-    "e": Preset("d, and affixes to 9 letters (guided)", _A + _B + _C + _D + "\n" + _E, _FURTHER),
+    "a": Preset("ratnaparkhi, the label before, and the two before (guided)", _RATNAPARKHI + _A, _FURTHER),
+    "b": Preset("a, and labels on the right (guided)", _RATNAPARKHI + _A + _B, _FURTHER),
+    "c": Preset(
+        "b, single labels two away, labels joined with the word (guided)", _RATNAPARKHI + _LABELS_OF_C, _FURTHER
+    ),
+    "d": Preset("c, and pairs of words (guided)", _RATNAPARKHI + _LABELS_OF_C + _D, _FURTHER),
+    "e": Preset("d, and affixes to 9 letters (guided)", f"{_RATNAPARKHI}{_LABELS_OF_C}{_D}\n{_E}", _FURTHER),
+    "best": Preset(
+        "part of speech at its best: pos, the labels of c, endings of neighbours, more pairs (guided)",
+        _POS
+        + _LABELS_OF_C
+        + """
+        lower @ -2, 2
+        lsuffix(2..3)[-1] & word[0]
+        word[0] & lsuffix(2..3)[1]
+        lower[-1] & lower[1]
+        lower[-2] & lower[-1]
+        lower[1] & lower[2]
+        shape[-1] & shape[0] & shape[1]
+        """,
+        _FURTHER,
+    ),
     "pos": Preset(
         "part of speech: words within 2, affixes and shapes within 1, word pairs",
-        """
-        word lower prefix(1..4) suffix(1..4) lsuffix(2..5) shape longshape @ 0
-        capitalised all_capitals mixed_case has_digit has_hyphen has_dot capital_dot punctuation @ 0
-        word lower suffix(1..3) shape @ -1, 1
-        word @ -2, 2
-        word[-1] & word[0] @ 0..1
-        capitalised[0] & edge[-1]
-        """,
-        "word:C @ -1..1",
+        _POS,
+        _FURTHER,
     ),
     "ner": Preset(
         "named entities: words and shapes within 2, affixes, pairs of words and of shapes; other columns within 2",
