@@ -77,6 +77,7 @@ class Plain:
         return {name: value for name, value in found.items() if value}
 
 
+PAPER = {"margin": 0.0, "dropout": 0.0, "orders": 1, "random_state": 5}
 MANNERS = {
     "guided": {}, "beam 1": {"beam": 1}, "beam 5": {"beam": 5}, "margin": {"margin": 2.5}, "bound": {"updates": 1},
     "right": {"direction": "left_to_right"}, "left": {"direction": "right_to_left", "beam": 2},
@@ -90,8 +91,8 @@ MANNERS = {
 @pytest.mark.parametrize("manner", MANNERS.values(), ids=MANNERS)
 def test_equals_guided_learning_in_plain_python(kind: object, manner: dict) -> None:
     X, y = kind(10, 3)  # type: ignore[operator]
-    settings = {"features": "auto" if kind is toy_dicts else FEATURES, "epochs": 2, "margin": 0.0, "orders": 1}
-    model = GuidedTagger(**{**settings, "updates": 3, "random_state": 5, **manner}).fit(X, y)
+    features = "auto" if kind is toy_dicts else FEATURES
+    model = GuidedTagger(**{"features": features, "epochs": 2, "updates": 3, **PAPER, **manner}).fit(X, y)
     plain = Plain(model, X)
     rng = np.random.default_rng(5)
     gold = [[model.labels_.index(label) for label in labels] for labels in y]
@@ -125,7 +126,7 @@ def test_equals_guided_learning_in_plain_python(kind: object, manner: dict) -> N
 
 def test_contradictions_end() -> None:
     X, y = [["a", "a", "a"]] * 2, [["A", "B", "A"], ["B", "A", "B"]]
-    model = GuidedTagger("word @ 0\nlabel @ -1", epochs=3, updates=4, random_state=0).fit(X, y)
+    model = GuidedTagger("word @ 0\nlabel @ -1", epochs=3, updates=4, **PAPER).fit(X, y)
     assert max(model.objective_curve_) <= 4 * 6
     assert model.objective_curve_[-1] > 0
 
@@ -134,7 +135,8 @@ def test_contradictions_end() -> None:
 @pytest.mark.parametrize("direction", ["both", "left_to_right", "right_to_left"])
 def test_one_token_sentences_and_unseen_labels(direction: str, beam: int) -> None:
     X, y = [["a"], ["b"], ["a"]], [["A"], ["B"], ["A"]]
-    model = GuidedTagger("e", beam=beam, direction=direction, random_state=0).fit(X, y, [["a"], ["b"]], [["A"], ["Z"]])
+    model = GuidedTagger("e", beam=beam, direction=direction, **PAPER)
+    model.fit(X, y, [["a"], ["b"]], [["A"], ["Z"]])
     assert model.predict([["a"], ["b"]]) == [["A"], ["B"]]
     assert max(model.dev_curve_) == 50
 
@@ -159,11 +161,11 @@ def test_threads_give_one_model() -> None:
 
 def test_tag_dictionary_and_allowed_labels(tmp_path: object) -> None:
     X, y = [["a", "b"], ["b", "a"], ["c", "a"]] * 3, [["A", "B"], ["B", "A"], ["C", "A"]] * 3
-    model = GuidedTagger("e", tag_dictionary=2, random_state=0).fit(X, y)
+    model = GuidedTagger("e", tag_dictionary=2, **PAPER).fit(X, y)
     model.save(tmp_path / "m.tw")
     for one in (model, load(tmp_path / "m.tw")):
         assert one.predict([["a", "a", "b", "c"]]) == [["A", "A", "B", "C"]]
-    free = GuidedTagger("e", random_state=0).fit(X, y)
+    free = GuidedTagger("e", **PAPER).fit(X, y)
     assert free.predict([["a", "b"]], allowed=[[["B", "C"], "C"]])[0][1] == "C"
 
 

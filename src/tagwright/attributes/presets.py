@@ -31,7 +31,7 @@ class Preset:
         return "\n".join([self.words, *further])
 
 
-_RATNAPARKHI = """
+_WORDS = """
         word prefix(1..4) suffix(1..4) has_digit has_capital has_hyphen @ 0
         word @ -2, -1, 1, 2
         """
@@ -62,7 +62,7 @@ _C = """
         label[-1] & label[1] & word[0]
         label[1] & label[2] & word[0]
         """
-_LABELS_OF_C = _A + _B + _C
+_LABELS = _A + _B + _C
 _D = "word[-1] & word[0] @ 0..1"
 _E = "prefix(5..9) suffix(5..9) @ 0"
 _FURTHER = "word:C @ -1..1"
@@ -87,19 +87,17 @@ PRESETS: dict[str, Preset] = {
     ),
     "ratnaparkhi": Preset(
         "words within 2; affixes to 4 letters, digit, capital and hyphen of the current word (Ratnaparkhi 1996)",
-        _RATNAPARKHI,
+        _WORDS,
     ),
-    "a": Preset("ratnaparkhi, the label before, and the two before (guided)", _RATNAPARKHI + _A, _FURTHER),
-    "b": Preset("a, and labels on the right (guided)", _RATNAPARKHI + _A + _B, _FURTHER),
-    "c": Preset(
-        "b, single labels two away, labels joined with the word (guided)", _RATNAPARKHI + _LABELS_OF_C, _FURTHER
-    ),
-    "d": Preset("c, and pairs of words (guided)", _RATNAPARKHI + _LABELS_OF_C + _D, _FURTHER),
-    "e": Preset("d, and affixes to 9 letters (guided)", f"{_RATNAPARKHI}{_LABELS_OF_C}{_D}\n{_E}", _FURTHER),
+    "a": Preset("ratnaparkhi, the label before, and the two before (guided)", _WORDS + _A, _FURTHER),
+    "b": Preset("a, and labels on the right (guided)", _WORDS + _A + _B, _FURTHER),
+    "c": Preset("b, single labels two away, labels joined with the word (guided)", _WORDS + _LABELS, _FURTHER),
+    "d": Preset("c, and pairs of words (guided)", _WORDS + _LABELS + _D, _FURTHER),
+    "e": Preset("d, and affixes to 9 letters (guided)", f"{_WORDS}{_LABELS}{_D}\n{_E}", _FURTHER),
     "best": Preset(
         "part of speech at its best: pos, the labels of c, endings of neighbours, more pairs (guided)",
         _POS
-        + _LABELS_OF_C
+        + _LABELS
         + """
         lower @ -2, 2
         lsuffix(2..3)[-1] & word[0]

@@ -86,7 +86,7 @@ class GuidedTagger(SequenceTagger):
     direction: "both" labels the easiest token first; "left_to_right" and "right_to_left" are fixed orders
     aggressive: correct a sentence until it is labelled right; False stops at the first correction (Collins, Roark 2004)
     guided: False learns every token between right labels, without a search ("easiest first", Tsuruoka and Tsujii 2005)
-    margin: how far the right label of a token must be ahead to leave the weights alone; 0 is the perceptron
+    margin: how far the right label of a token must be ahead to leave the weights alone; 0 is the plain perceptron
     updates: the most corrections of a sentence in one pass, for each of its tokens
     tag_dictionary: as for the CRF; 0 is none, as in the paper
     epochs: passes over the training data
@@ -117,15 +117,15 @@ class GuidedTagger(SequenceTagger):
         direction: str = "both",
         aggressive: bool = True,
         guided: bool = True,
-        margin: float = 0.0,
-        updates: int = 5,
+        margin: float = 20.0,
+        updates: int = 2,
         tag_dictionary: int = 0,
-        epochs: int = 10,
-        dropout: float = 0.0,
+        epochs: int = 15,
+        dropout: float = 0.25,
         orders: int = 1,
         min_count: int = 1,
         min_conjunction: int = 1,
-        patience: int = 3,
+        patience: int = 4,
         random_state: int | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,
