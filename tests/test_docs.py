@@ -93,8 +93,8 @@ def test_matching_can_fail() -> None:
 
 def test_templates() -> None:
     blocks = read_blocks("docs/templates.md", "templates")
-    assert len(blocks) == 2
-    assert all(FeatureSet.parse(text).groups for text in blocks)
+    assert len(blocks) == 3
+    assert all(FeatureSet.parse(text) != FeatureSet("custom") for text in blocks)
 
 
 def test_tables_of_presets_and_functions_are_complete() -> None:

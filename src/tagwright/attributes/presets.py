@@ -106,6 +106,8 @@ PRESETS: dict[str, Preset] = {
         lower[-2] & lower[-1]
         lower[1] & lower[2]
         shape[-1] & shape[0] & shape[1]
+        lprefix(2..3)[0] & lsuffix(2..3)[0]
+        lsuffix(3)[-1] & lsuffix(3)[0] @ 0..1
         """,
         _FURTHER,
     ),

@@ -12,8 +12,8 @@ right, and their first state is the gold one.
 Three ways to learn (`mode`):
 
     AGGRESSIVE   as above, with a bound on the updates of a sentence: contradictory data would go on for ever
-    EARLY        the search goes on as long as the gold hypothesis is in the beam; where it falls out, or is not on top
-                 at the end, all actions of the span are corrected and the sentence is left (Collins and Roark 2004)
+    EARLY        the search goes on as long as the gold hypothesis is in the beam (the whole sentence has one state);
+                 where it falls out, all actions of the span are corrected and the sentence is left (Collins, Roark 2004)
     LOCAL        no search: every token between gold labels, with and without those on either side (Tsuruoka and
                  Tsujii 2005)
 
@@ -260,7 +260,7 @@ def learn_early(
     for k in range(n):
         if is_open(search, k, n, manner.direction):
             work_out(search, contexts, tokens.lexical, first, k, n, Y, manner.reach, emission[k])
-    for step in range(n):
+    for _ in range(n):
         k = search.easiest[1]
         accept(search, k)
         left, right = search.bounds[k, 2], search.bounds[k, 3]
@@ -270,7 +270,7 @@ def learn_early(
             fits = fits and (left < 0 or search.left[k, b] == place[left])
             if fits and (right < 0 or search.right[k, b] == place[right]):
                 place[k] = b
-        if place[k] == NONE or (step == n - 1 and place[k] > 0):
+        if place[k] == NONE:
             read_labels(search, k, 0, path)
             for t in range(search.bounds[k, 0], search.bounds[k, 1] + 1):
                 correct_action(search, tokens, words, contexts, learned, first, t, Y, gold, path, clock)

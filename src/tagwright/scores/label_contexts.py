@@ -229,10 +229,7 @@ def merge_rows(layout: Layout, rows: Doubles) -> tuple[Layout, Doubles]:
             grid = np.indices((radix,) * len(used)).reshape(len(used), -1)
             table = np.zeros((grid.shape[1], rows.shape[1]))
             for m in plain:
-                places = layout.bases[m] + layout.strides[m, used] @ grid
-                needed = np.array([(layout.needs[m] >> i) & 1 for i in used], np.bool_)
-                present = (grid[needed] < layout.n_labels).all(axis=0)
-                table[present] += rows[places[present]]
+                table += rows[layout.bases[m] + layout.strides[m, used] @ grid]  # 0 where a label is not known
             strides = np.zeros(4, np.int64)
             strides[used] = radix ** np.arange(len(used))[::-1]
             columns.append((side, 0, strides, base, -1, 0))
