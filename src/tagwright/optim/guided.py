@@ -13,7 +13,8 @@ Three ways to learn (`mode`):
 
     AGGRESSIVE   as above, with a bound on the updates of a sentence: contradictory data would go on for ever
     EARLY        the search goes on as long as the gold hypothesis is in the beam (the whole sentence has one state);
-                 where it falls out, all actions of the span are corrected and the sentence is left (Collins, Roark 2004)
+                 where it falls out, all actions of the span are corrected and the sentence is left (Collins and
+                 Roark 2004)
     LOCAL        no search: every token between gold labels, with and without those on either side (Tsuruoka and
                  Tsujii 2005)
 
