@@ -13,7 +13,7 @@ from tagwright import __version__
 FORMATS = ("auto", "columns", "conllu", "slashed", "plain", "crfsuite")
 # For the help text; the learners themselves are in tagwright.learners.
 LEARNERS = ("crf", "guided", "hmm", "hmsvm", "kernel-perceptron", "memm", "perceptron", "adaboost")
-PRESETS = ("pos", "ner", "chunk", "s1", "s2", "s3", "ratnaparkhi")  # likewise
+PRESETS = ("pos", "ner", "chunk", "s1", "s2", "s3", "ratnaparkhi", "a", "b", "c", "d", "e", "best")  # likewise
 MOST_NBEST = 100
 
 SOURCE = "a file, - for standard input, or the word sample for the embedded corpus"
