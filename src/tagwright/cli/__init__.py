@@ -1,9 +1,9 @@
-"""The command line, the outer end of the flow: `tagwright train | tag | evaluate | inspect`.
+"""The command line, the outer end of the flow: `tagwright train | tag | evaluate | inspect | compare`.
 
 One file a command, imported when that command is called: `tagwright --help` loads neither NumPy nor Numba. Here is what
 the commands share: exit codes, and how errors reach a person.
 
-    0    done (a training stopped by Ctrl-C that kept its model, too)
+    0    done (also a training stopped by Ctrl-C that kept its model, a comparison that shows what is finished)
     1    input that cannot be used: one line on stderr says where, what and the cure
     2    wrong usage (argparse)
     70   an error inside Tagwright: traceback and a request to report it
@@ -54,8 +54,10 @@ def _run(arguments: argparse.Namespace) -> None:
         from tagwright.cli.tag import run
     elif arguments.command == "evaluate":
         from tagwright.cli.evaluate import run
-    else:
+    elif arguments.command == "inspect":
         from tagwright.cli.inspect import run
+    else:
+        from tagwright.cli.compare import run
     from tagwright.compat import leave_out_scipy
 
     leave_out_scipy()

@@ -14,6 +14,7 @@ FORMATS = ("auto", "columns", "conllu", "slashed", "plain", "crfsuite")
 # For the help text; the learners themselves are in tagwright.learners.
 LEARNERS = ("crf", "guided", "hmm", "hmsvm", "kernel-perceptron", "memm", "perceptron", "adaboost")
 PRESETS = ("pos", "ner", "chunk", "s1", "s2", "s3", "ratnaparkhi", "a", "b", "c", "d", "e", "best")  # likewise
+COMPARED = ("hmm", "memm", "crf", "perceptron")  # unless --learners says otherwise: those that are fast
 MOST_NBEST = 100
 
 SOURCE = "a file, - for standard input, or the word sample for the embedded corpus"
@@ -32,6 +33,7 @@ def make_parser() -> argparse.ArgumentParser:
     _add_tag(commands)
     _add_evaluate(commands)
     _add_inspect(commands)
+    _add_compare(commands)
     return parser
 
 
@@ -52,18 +54,7 @@ def _add_train(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         default="auto",
         help=f"templates: {', '.join(PRESETS)} or a file (default: ner for span labels, else pos)",
     )
-    add(
-        "--set",
-        metavar="KEY=VALUE",
-        nargs="+",
-        action="extend",
-        type=_pair,
-        default=[],
-        dest="settings",
-        help="parameters of the learner, such as c2=0.1",
-    )
-    add("--seed", metavar="N", type=_whole(0), help="for what is random in training (default: 0)", default=0)
-    add("--threads", metavar="N", type=_whole(1), help="default: all cores")
+    _add_settings(parser, "KEY=VALUE", "parameters of the learner, such as c2=0.1")
     _add_columns(parser, "the labels' column, by name or by number from 0 (default: the last; UPOS in CoNLL-U)")
     add("--quiet", action="store_true", help="print errors only")
     add("--json", action="store_true", help="print one JSON object")
@@ -105,6 +96,7 @@ def _add_evaluate(commands: argparse._SubParsersAction[argparse.ArgumentParser])
     )
     parser.add_argument("model", metavar="MODEL", help="a model file")
     parser.add_argument("file", metavar="FILE", help=SOURCE)
+    parser.add_argument("--report", metavar="DIR", help="write a page there as well (DIR/index.html)")
     _add_columns(parser, "the labels' column, by name or by number from 0 (default: as in training)")
     parser.add_argument("--quiet", action="store_true", help="no notes on standard error")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
@@ -138,6 +130,49 @@ def _add_inspect(commands: argparse._SubParsersAction[argparse.ArgumentParser]) 
     add("--json", action="store_true", help="print one JSON object")
 
 
+def _add_compare(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    parser = commands.add_parser(
+        "compare",
+        help="compare learners and features, with errors and significance",
+        description="Train and test learners on the same folds of a file, or on a test file: scores with standard "
+        "errors, significance against the best, time and size. Ctrl-C stops and shows what is finished.",
+    )
+    add = parser.add_argument
+    add("file", metavar="FILE", help=SOURCE)
+    add(
+        "--learners",
+        metavar="A,B,...",
+        type=_names,
+        default=list(COMPARED),
+        help=f"of {', '.join(LEARNERS)}, or all (default: {','.join(COMPARED)})",
+    )
+    add(
+        "--features",
+        metavar="F,G,...",
+        type=_names,
+        default=["auto"],
+        help=f"each learner with each of these: {', '.join(PRESETS)} or a file (default: as in train)",
+    )
+    add("--folds", metavar="N", type=_whole(2), default=5, help="parts for cross-validation (default: 5)")
+    add("--draws", metavar="N", type=_whole(1), default=1, help="repeat with sentences drawn anew (default: 1)")
+    add("--size", metavar="M", type=_whole(1), help="sentences of a draw (default: all)")
+    add("--sizes", metavar="N,M,...", type=_wholes, default=[], help="training sentences, for learning curves")
+    add("--dev", metavar="FILE", help="held-out sentences that decide when a training stops")
+    add("--test", metavar="FILE", help="sentences to score on, instead of folds")
+    add("--plot", metavar="PNG", help="draw scores against training time, or learning curves (.png, .svg or .pdf)")
+    _add_settings(parser, "[LEARNER.]KEY=VALUE", "parameters of one learner or of all that have them: crf.c2=0.1")
+    _add_columns(parser, "the labels' column, by name or by number from 0 (default: the last; UPOS in CoNLL-U)")
+    add("--quiet", action="store_true", help="no notes and no progress on standard error")
+    add("--json", action="store_true", help="print one JSON object")
+
+
+def _add_settings(parser: argparse.ArgumentParser, metavar: str, help: str) -> None:
+    add = parser.add_argument
+    add("--set", metavar=metavar, nargs="+", action="extend", type=_pair, default=[], dest="settings", help=help)
+    add("--seed", metavar="N", type=_whole(0), help="for what is random (default: 0)", default=0)
+    add("--threads", metavar="N", type=_whole(1), help="default: all cores")
+
+
 def _add_columns(parser: argparse.ArgumentParser, column: str) -> None:
     parser.add_argument("--format", choices=FORMATS, default="auto", help="how the file is written (default: auto)")
     parser.add_argument("--column", metavar="NAME|N", help=column)
@@ -159,8 +194,12 @@ def _pair(text: str) -> tuple[str, str]:
 def _names(text: str) -> list[str]:
     names = [name.strip() for name in text.split(",")]
     if "" in names:
-        raise argparse.ArgumentTypeError(f"expected column names or numbers with commas between, found {text!r}")
+        raise argparse.ArgumentTypeError(f"expected names or numbers with commas between, found {text!r}")
     return names
+
+
+def _wholes(text: str) -> list[int]:
+    return [_whole(1)(part) for part in _names(text)]
 
 
 def _whole(least: int, most: int | None = None) -> Callable[[str], int]:

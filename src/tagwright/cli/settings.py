@@ -24,8 +24,7 @@ def make_learner(
     name: str, settings: Iterable[tuple[str, str]], *, seed: int | None = None, threads: int | None = None
 ) -> SequenceTagger:
     """The learner called `name`, its parameters set and checked. Without `threads`, all cores."""
-    if name not in LEARNERS:
-        raise ParameterError(f"--learner: there is no learner {name!r}; choose one of {', '.join(LEARNERS)}")
+    check_learner(name, "--learner")
     learner = LEARNERS[name]
     model = learner(**read_settings(name, settings))
     known = inspect.signature(learner).parameters
@@ -33,6 +32,28 @@ def make_learner(
     model.set_params(**{key: value for key, value in further.items() if key in known})
     model.check_params()
     return model
+
+
+def check_learner(name: str, option: str) -> None:
+    """Refuse a name that no learner has."""
+    if name not in LEARNERS:
+        raise ParameterError(f"{option}: there is no learner {name!r}; choose from {', '.join(LEARNERS)}")
+
+
+def share_settings(names: Iterable[str], settings: Iterable[tuple[str, str]]) -> dict[str, list[tuple[str, str]]]:
+    """--set for several learners: LEARNER.KEY=VALUE is for one, KEY=VALUE for all that have the parameter."""
+    shares: dict[str, list[tuple[str, str]]] = {name: [] for name in names}
+    for key, text in settings:
+        learner, dot, parameter = key.rpartition(".")
+        learner = learner.replace("_", "-")  # as _pair in options.py left it
+        if dot and learner not in shares:
+            raise ParameterError(f"--set: {learner!r} is not compared; compared are {', '.join(shares)}")
+        takers = [learner] if dot else [n for n in shares if key in inspect.signature(LEARNERS[n]).parameters]
+        if not takers:
+            raise ParameterError(f"--set: none of {', '.join(shares)} has a parameter {key!r}")
+        for name in takers:
+            shares[name].append((parameter, text))
+    return shares
 
 
 def read_settings(name: str, settings: Iterable[tuple[str, str]]) -> dict[str, object]:

@@ -8,24 +8,23 @@ then keeps the last whole round); both save the model so far. Where there is non
 from __future__ import annotations
 
 import os
-import signal
 import sys
 import time
 from argparse import Namespace
 from collections.abc import Iterator
 from contextlib import contextmanager
-from types import FrameType
 from typing import Any
 
 from tagwright import __version__
 from tagwright.cli.console import note, notes, print_json
 from tagwright.cli.corpus import Corpus, collect, hold_out, is_share, open_like, open_training
+from tagwright.cli.interrupt import Stop
 from tagwright.cli.output import check_target
 from tagwright.cli.report import describe_training, measure, score_fields
 from tagwright.cli.settings import find_features, make_learner
 from tagwright.io import detect_scheme
 from tagwright.learners import SequenceTagger
-from tagwright.optim.progress import Progress, ProgressLine
+from tagwright.optim.progress import ProgressLine
 
 
 def run(arguments: Namespace) -> None:
@@ -34,7 +33,7 @@ def run(arguments: Namespace) -> None:
     with notes(quiet=arguments.quiet):
         model = make_learner(arguments.learner, arguments.settings, seed=arguments.seed, threads=arguments.threads)
         corpus, dev = read_corpora(arguments, model)
-        stop = Stop()
+        stop = Stop("stopping after this round, the model is kept")
         began = time.perf_counter()
         with shown_progress(model, stop, quiet=arguments.quiet), stop.on_interrupt():
             model.fit(corpus.X, corpus.y, *(() if dev is None else (dev.X, dev.y)))
@@ -103,34 +102,6 @@ def report(
         "model": arguments.out,
     }
     print_json(score_fields(found) | facts)
-
-
-class Stop:
-    """Whether the user asked for an end; a callback that ends the training if so."""
-
-    def __init__(self) -> None:
-        self.asked = False
-
-    def __call__(self, progress: Progress) -> bool:
-        return self.asked
-
-    @contextmanager
-    def on_interrupt(self) -> Iterator[None]:
-        """While this lasts, the first Ctrl-C asks for an end; the next one is Python's own."""
-
-        def ask(number: int, frame: FrameType | None) -> None:
-            self.asked = True
-            signal.signal(signal.SIGINT, signal.default_int_handler)
-            os.write(sys.__stderr__.fileno() if sys.__stderr__ else 2, STOPPING)
-
-        before = signal.signal(signal.SIGINT, ask)
-        try:
-            yield
-        finally:
-            signal.signal(signal.SIGINT, before)
-
-
-STOPPING = b"\ntagwright: note: stopping after this round, the model is kept; Ctrl-C again stops at once\n"
 
 
 @contextmanager
