@@ -1,7 +1,8 @@
-"""`tagwright evaluate`: how good a model is on labelled sentences, for a person or as JSON."""
+"""`tagwright evaluate`: how good a model is on labelled sentences, for a person, as JSON, and as a page in HTML."""
 
 from __future__ import annotations
 
+import os
 import shutil
 from argparse import Namespace
 from collections import Counter
@@ -10,12 +11,17 @@ from itertools import chain
 from tagwright.cli.console import note, notes, print_json
 from tagwright.cli.corpus import Corpus, collect, open_like
 from tagwright.cli.models import open_model
+from tagwright.cli.output import check_target, open_output
 from tagwright.cli.report import Measured, measure
+from tagwright.errors import DataError
 from tagwright.learners import SequenceTagger
+
+PAGE = "index.html"
 
 
 def run(arguments: Namespace) -> None:
     """Evaluate as the command line says."""
+    page = None if arguments.report is None else prepare_page(arguments.report)
     with notes(quiet=arguments.quiet):
         loaded = open_model(arguments.model)
         corpus = collect(
@@ -30,11 +36,33 @@ def run(arguments: Namespace) -> None:
         found = measure(loaded.model, corpus)
         if not arguments.quiet:
             tell_unknown_labels(loaded.model, corpus)
+        if page is not None:
+            write_page(page, loaded.model, corpus, found)
         if arguments.json:
             speed = {"seconds": found.seconds, "tokens_per_second": found.tokens_per_second}
-            print_json(found.scores.to_json() | speed)
+            print_json(found.scores.to_json() | speed | ({} if page is None else {"report": page}))
         else:
-            print(format_report(found))
+            print(format_report(found) + ("" if page is None else f"\n\nreport: {page}"))
+
+
+def prepare_page(folder: str) -> str:
+    """The file of the page. Its folder is made; one that cannot be written to is refused."""
+    try:
+        os.makedirs(folder, exist_ok=True)
+    except (FileExistsError, NotADirectoryError):
+        raise DataError("found a file, expected a folder for the report; name another", place=folder) from None
+    page = os.path.join(folder, PAGE)
+    check_target(page)
+    return page
+
+
+def write_page(path: str, model: SequenceTagger, corpus: Corpus, found: Measured) -> None:
+    """Write the report in HTML, whole or not at all."""
+    from tagwright.cli.page.evaluation import evaluation_page  # only those who want a page wait for it
+
+    with open_output(path) as output:
+        output.write(evaluation_page(model, corpus, found))
+        output.flush()
 
 
 def tell_unknown_labels(model: SequenceTagger, corpus: Corpus) -> None:

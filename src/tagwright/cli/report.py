@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Container
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,6 +21,7 @@ class Measured:
 
     scores: Evaluation
     seconds: float
+    predicted: list[list[str]]
 
     @property
     def tokens_per_second(self) -> float:
@@ -35,7 +36,7 @@ def measure(model: SequenceTagger, corpus: Corpus) -> Measured:
     seconds = time.perf_counter() - began
     known = known_words(model)
     tokens = None if known is None else [[_word(item) for item in sentence] for sentence in corpus.X]
-    return Measured(evaluate(corpus.y, predicted, tokens=tokens, known=known), seconds)
+    return Measured(evaluate(corpus.y, predicted, tokens=tokens, known=known), seconds, predicted)
 
 
 def _word(item: Item) -> str:
@@ -43,7 +44,7 @@ def _word(item: Item) -> str:
     return item if isinstance(item, str) else str(item[0])  # type: ignore[index]  # a tuple, where words are known
 
 
-def known_words(model: SequenceTagger) -> Container[str] | None:
+def known_words(model: SequenceTagger) -> Collection[str] | None:
     """The words of the training file; None where the model does not see words."""
     for column in model.encoder_.columns:
         if column.column == 0:

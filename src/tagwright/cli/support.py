@@ -5,15 +5,14 @@ The right labels stand under the tokens; of a support sequence only the labels t
 
 from __future__ import annotations
 
-from html import escape
 from typing import Any
 
+from tagwright.cli.page.document import document, scrolled, text, token
 from tagwright.errors import ParameterError
 from tagwright.learners import HMSVM, SequenceTagger
 from tagwright.learners._support import SupportSentence
 
 SAME = "-"
-STYLE = "<style>body {font-family: sans-serif} th, td {padding: 0 .5em; text-align: left}</style>"
 
 
 def find_support(model: SequenceTagger, number: int | None) -> list[SupportSentence]:
@@ -80,13 +79,12 @@ def format_sentence(one: SupportSentence) -> str:
 
 def support_html(support: list[SupportSentence], top: int) -> str:
     """The same as a page of its own."""
-    parts = ["<!DOCTYPE html>", '<meta charset="utf-8">', "<title>Support sequences</title>", STYLE]
-    parts.append(f"<h1>{summarise(support)}</h1>")
+    body = [f"<h1>{text(summarise(support))}</h1>"]
     for one in heaviest(support, top):
         head, *rows = table(one)
-        cells = "".join([f"<th>{escape(token)}</th>" for token in head])
-        parts += [f"<h2>{title(one)}</h2>", "<table>", f"<tr>{cells}</tr>"]
+        cells = "".join([f'<th scope="col">{token(word)}</th>' for word in head])
+        lines = ["<table>", f"<tr>{cells}</tr>"]
         for row in rows:
-            parts.append(f"<tr>{''.join([f'<td>{escape(text)}</td>' for text in row])}</tr>")
-        parts.append("</table>")
-    return "\n".join([*parts, ""])
+            lines.append(f"<tr>{''.join([f'<td>{token(label)}</td>' for label in row])}</tr>")
+        body += [f"<h2>{text(title(one))}</h2>", scrolled(title(one), "\n".join([*lines, "</table>"]))]
+    return document("Support sequences", body)

@@ -1,0 +1,1 @@
+"""Pages in HTML that need nothing but a browser: what `evaluate --report` and `inspect --support --html` write."""
