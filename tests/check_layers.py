@@ -20,7 +20,7 @@ PACKAGE = "tagwright"
 LAYERS = (
     ("errors", "compat", "arrays", "_jit", "_registers", "sequence"),
     ("io",),
-    ("metrics", "significance", "calibration", "model_file", "datasets"),
+    ("metrics", "significance", "calibration", "plots", "model_file", "datasets"),
     ("attributes",),
     ("encode",),
     ("scores",),
@@ -28,7 +28,7 @@ LAYERS = (
     ("losses",),
     ("optim",),
     ("learners",),
-    ("tagger",),
+    ("tagger", "comparison"),
     ("",),  # tagwright/__init__.py as others import it: the public names, for the command line alone
     ("cli",),
 )

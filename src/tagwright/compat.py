@@ -63,3 +63,12 @@ def download(address: str, sha256: str, *, cure: str) -> bytes:
             what = "what came is not what is registered" if wrong else "it could not be downloaded"
             raise DataError(f"{what} ({str(error).splitlines()[0]:.120}); {cure}", place=address) from error
         return Path(path).read_bytes()
+
+
+def find_matplotlib() -> ModuleType | None:
+    """matplotlib with its figures, None where it is not installed. No window, no global state: `pyplot` stays out."""
+    try:
+        import_module("matplotlib.figure")
+    except ImportError:
+        return None
+    return import_module("matplotlib")

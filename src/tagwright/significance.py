@@ -53,10 +53,17 @@ def approximate_randomisation(
     """Test whether systems a and b differ, two-sided, by swapping whole sentences between them."""
     if metric not in ("accuracy", "f1"):
         raise ParameterError(f'metric is {metric!r}; expected "accuracy" or "f1"')
-    if rounds < 1:
-        raise ParameterError(f"rounds is {rounds}; expected at least 1")
     counts_a = count_per_sentence(gold, a, metric, name="a")
     counts_b = count_per_sentence(gold, b, metric, name="b")
+    return randomise(counts_a, counts_b, rounds=rounds, random_state=random_state)
+
+
+def randomise(
+    counts_a: Floats, counts_b: Floats, *, rounds: int = 10_000, random_state: int | np.random.Generator | None = 0
+) -> Significance:
+    """The test itself, on counts [N, 2] of N things that are swapped as wholes (see `count_per_sentence`)."""
+    if rounds < 1:
+        raise ParameterError(f"rounds is {rounds}; expected at least 1")
     total_a, total_b = counts_a.sum(axis=0), counts_b.sum(axis=0)
     observed = float(_percent(total_a) - _percent(total_b))
     delta = counts_b - counts_a

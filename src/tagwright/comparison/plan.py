@@ -1,0 +1,127 @@
+"""A comparison before it is run: who is compared on what. All that can be refused is refused here, before training.
+
+Runs come split by split, then size by size, then system by system: wherever the work is stopped, the systems have had
+the same splits, but for the last one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import NamedTuple
+
+from tagwright.comparison.runs import Labelled, Run, train_and_tag, warm_up
+from tagwright.comparison.splits import Split, check_sizes, make_splits
+from tagwright.errors import DataError, ParameterError
+from tagwright.learners import SequenceTagger
+from tagwright.metrics import align, has_span_labels
+from tagwright.significance import Metric
+
+Systems = Mapping[str, SequenceTagger] | Sequence[tuple[str, SequenceTagger]]
+
+
+class Job(NamedTuple):
+    """A run to come."""
+
+    system: int
+    split: Split
+    size: int
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Systems (untrained), sentences, and the splits that all systems share."""
+
+    names: list[str]
+    models: list[SequenceTagger]
+    data: Labelled
+    dev: Labelled | None
+    test: Labelled | None
+    splits: list[Split]
+    sizes: list[int]  # training sentences; empty: all of a split
+    metric: Metric
+
+    @property
+    def jobs(self) -> list[Job]:
+        """All runs to come, in order."""
+        return [
+            Job(system, split, size)
+            for split in self.splits
+            for size in self.sizes or [len(split.train)]
+            for system in range(len(self.models))
+        ]
+
+    def run(
+        self, *, begin: Callable[[Job], None] | None = None, stop: Callable[[], bool] | None = None
+    ) -> Iterator[Run]:
+        """Run after run. `begin` is told before each; where `stop` says True, the run under way is thrown away."""
+        warm: set[int] = set()
+        for job in self.jobs:
+            if begin is not None:
+                begin(job)
+            model = self.models[job.system]
+            train = self.data.take(job.split.train[: job.size])
+            if job.system not in warm:
+                warm_up(model, train)
+                warm.add(job.system)
+            if stop is not None and stop():
+                return
+            test = (self.data if self.test is None else self.test).take(job.split.test)
+            run = train_and_tag(job.system, model, job.split, train, test, self.dev, self.metric == "f1")
+            if stop is not None and stop():
+                return
+            yield run
+
+
+def make_plan(
+    systems: Systems,
+    data: Labelled,
+    *,
+    folds: int = 5,
+    draws: int = 1,
+    size: int | None = None,
+    sizes: Sequence[int] = (),
+    dev: Labelled | None = None,
+    test: Labelled | None = None,
+    random_state: int | None = 0,
+) -> Plan:
+    """Check everything and split."""
+    pairs = list(systems.items() if isinstance(systems, Mapping) else systems)
+    if not pairs:
+        raise ParameterError("there is nothing to compare; give at least one system")
+    for _, model in pairs:
+        model.check_params()
+    gold = [labels for part in (data, test) if part is not None for labels in part.y]
+    _check_labels(data)
+    metric: Metric = "f1" if has_span_labels(align(gold, gold)) else "accuracy"
+    n_test = None if test is None else len(test.X)
+    splits = make_splits(len(data.X), n_test=n_test, folds=folds, draws=draws, size=size, random_state=random_state)
+    sizes = sorted(set(sizes))
+    check_sizes(sizes, splits)
+    if metric == "f1":
+        _check_spans(splits, data if test is None else test)
+    names = [name for name, _ in pairs]
+    return Plan(names, [model for _, model in pairs], data, dev, test, splits, sizes, metric)
+
+
+def _check_labels(data: Labelled) -> None:
+    """Refuse data in which there is nothing to learn."""
+    if len(data.X) != len(data.y):
+        raise DataError(f"{len(data.X)} sentences but {len(data.y)} label lists; give every sentence one", place="y")
+    labels = set(chain.from_iterable(data.y))
+    if not labels:
+        raise DataError("there are no sentences to compare on", place="X")
+    if len(labels) == 1:
+        raise DataError(
+            f"every token has the label {labels.pop()!r}, so all systems are right; is this the right column?",
+            place="y",
+        )
+
+
+def _check_spans(splits: Sequence[Split], tested: Labelled) -> None:
+    """Refuse a test part without spans: it has no F1."""
+    for split in splits:
+        if all(label == "O" for i in split.test.tolist() for label in tested.y[i]):
+            where = "the test set" if split.fold is None else f"fold {split.fold + 1} of draw {split.draw + 1}"
+            raise DataError(f"{where} has no spans, so no F1; take fewer folds or more sentences", place="y")

@@ -1,0 +1,89 @@
+"""A comparison as text in columns, and as series for a picture."""
+
+from __future__ import annotations
+
+from tagwright.comparison.summary import UNITS, Comparison, Row, Score
+from tagwright.plots import Figure, Series, plot_lines, plot_points
+
+METRICS = {"accuracy": "accuracy", "f1": "F1"}
+UNEVEN = "the runs are not the same for all systems: the rest was not finished"
+
+
+def format_comparison(comparison: Comparison) -> str:
+    """The table, and under it what its numbers are."""
+    if not comparison.rows:
+        return "nothing is finished"
+    heads, cells = _columns(comparison)
+    rows = [heads, *cells]
+    widths = [max(map(len, column)) for column in zip(*rows)]
+    lines = [_join(row, widths) for row in rows]
+    return "\n".join([*lines, "", *_explain(comparison)])
+
+
+def _columns(comparison: Comparison) -> tuple[list[str], list[list[str]]]:
+    """Headings and cells. Text columns come first."""
+    several = len({row.size for row in comparison.rows}) > 1
+    heads = ["system", "features"] + (["sentences"] if several else []) + [METRICS[comparison.metric]]
+    heads += ["accuracy"] if comparison.metric == "f1" else []
+    heads += ["p", "training", "tokens/s", "model", "parameters", "runs"]
+    cells = []
+    for row in comparison.rows:
+        cell = [row.name, row.features] + ([f"{row.size:,}"] if several else []) + [format_score(row.score)]
+        cell += [f"{row.accuracy.mean:.2f}"] if comparison.metric == "f1" else []
+        cell += [_format_p(row), f"{row.train_seconds:.2f} s", f"{row.tokens_per_second:,.0f}"]
+        cells.append([*cell, _format_bytes(row.model_bytes), f"{row.parameters:,.0f}", str(row.runs)])
+    return heads, cells
+
+
+def _join(row: list[str], widths: list[int]) -> str:
+    cells = [f"{text:<{w}}" if i < 2 else f"{text:>{w}}" for i, (text, w) in enumerate(zip(row, widths))]
+    return "  ".join(cells).rstrip()
+
+
+def format_score(score: Score) -> str:
+    """Mean ± standard error."""
+    return f"{score.mean:.2f}" if score.error is None else f"{score.mean:.2f} ± {score.error:.2f}"
+
+
+def _format_p(row: Row) -> str:
+    if row.p_value is not None:
+        return f"{row.p_value:.4f}"
+    return "best" if row.difference == 0 else "-"
+
+
+def _format_bytes(n: float) -> str:
+    return f"{n / 1e6:,.1f} MB" if n >= 1e6 else f"{n / 1e3:,.0f} kB"
+
+
+def _explain(comparison: Comparison) -> list[str]:
+    over = " or ".join(sorted({UNITS[row.score.over] for row in comparison.rows}))
+    lines = [
+        f"{METRICS[comparison.metric]}: per cent, mean ± standard error over {over}",
+        "p: probability of such a distance to the best by chance (paired randomisation of sentences)",
+        "training: wall time of one training; tokens/s, model and parameters: means over runs",
+    ]
+    if not comparison.complete:
+        lines.append(f"{comparison.runs} of {comparison.planned} runs are finished")
+        if len({row.runs for row in comparison.rows}) > 1:
+            lines.append(UNEVEN)
+    return lines
+
+
+def draw_comparison(comparison: Comparison, *, title: str = "") -> Figure:
+    """Scores against training time; with several training sizes, learning curves."""
+    names = [row.name for row in comparison.rows]
+    unique = len({(row.name, row.features) for row in comparison.rows}) == len(set(names))
+    systems: dict[str, list[Row]] = {}
+    for row in comparison.rows:
+        systems.setdefault(row.name if unique else f"{row.name} {row.features}", []).append(row)
+    score = f"{METRICS[comparison.metric]} (%), ± standard error"
+    if len({row.size for row in comparison.rows}) > 1:
+        curves = [_series(name, sorted(rows, key=lambda row: row.size), by_size=True) for name, rows in systems.items()]
+        return plot_lines(curves, title=title, x_label="training sentences", y_label=score)
+    points = [_series(name, rows, by_size=False) for name, rows in systems.items()]
+    return plot_points(points, title=title, x_label="training time (s)", y_label=score, log_x=True)
+
+
+def _series(name: str, rows: list[Row], *, by_size: bool) -> Series:
+    x = [float(row.size) if by_size else row.train_seconds for row in rows]
+    return Series(name, x, [row.score.mean for row in rows], [row.score.error or 0.0 for row in rows])
