@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.hmsvm import ORDER
+from benchmarks.papers.claims import Claim, check_all
 from benchmarks.papers.corpora import SECTIONS, Corpora, read_ptb
 from benchmarks.papers.report import count_reached, markdown, write_report
 from benchmarks.papers.tables import Cell, Numbers, Results, Run, Table, perform, unfinished
@@ -66,8 +68,36 @@ def test_cells_stand_beside_the_papers(tmp_path: Path) -> None:
     assert "Because." in text
     results.runs["bb"] = {"f1": 72.9}
     assert count_reached(table, results) == (1, 2)
-    write_report([table], results, Corpora(tmp_path), tmp_path / "out")
-    assert "| S1 | 71.00 (71.00) | 72.90 (73.00) |" in (tmp_path / "out" / "README.md").read_text()
+    claims = [Claim("Water is wet", True, "always"), Claim("Snow is warm", None, "run x is missing")]
+    write_report([table], results, claims, Corpora(tmp_path), tmp_path / "out")
+    page = (tmp_path / "out" / "README.md").read_text()
+    assert "| S1 | 71.00 (71.00) | 72.90 (73.00) |" in page
+    assert "| Water is wet | holds | always |" in page
+    assert "| Snow is warm | not known yet | run x is missing |" in page
+
+
+def test_claims_are_checked_by_their_numbers(tmp_path: Path) -> None:
+    results = Results(tmp_path / "runs.json")
+    assert {claim.verdict for claim in check_all(results)} == {None}
+    for power in ("0", "1"):
+        for bound, times in (("loose", 30), ("tight", 5), ("exact", 1)):
+            results.runs[f"wsj/selections/{power}/{bound}"] = {"most": times}
+    for task in ("ner", "wsj"):
+        for place, name in enumerate(ORDER):
+            results.runs[f"{task}/300/{name}"] = {"error": 9.0 - place}
+    verdicts = {claim.text.split()[0]: claim.verdict for claim in check_all(results)}
+    assert verdicts == {
+        "Features": None,
+        "Boosting": None,
+        "Exact": True,
+        "HM-SVM": True,
+        "Guided": None,
+        "Deterministic": None,
+    }
+    results.runs["wsj/selections/1/exact"] = {"most": 6}
+    results.runs["ner/300/CRF"] = {"error": 4.0}
+    verdicts = {claim.text.split()[0]: claim.verdict for claim in check_all(results)}
+    assert (verdicts["Exact"], verdicts["HM-SVM"]) == (False, False)
 
 
 def test_sections_of_the_treebank(tmp_path: Path) -> None:

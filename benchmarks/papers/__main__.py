@@ -19,9 +19,10 @@ from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
 from pathlib import Path
 
 from benchmarks.corpora import add_data_option
-from benchmarks.papers import losses, selections
+from benchmarks.papers import guided, losses, margins, selections
+from benchmarks.papers.claims import check_all
 from benchmarks.papers.corpora import Corpora
-from benchmarks.papers.report import print_table, write_report
+from benchmarks.papers.report import print_claims, print_table, write_report
 from benchmarks.papers.tables import Results, Table, perform, unfinished
 from tagwright.errors import TagwrightError
 
@@ -31,7 +32,7 @@ QUICK = Path("benchmarks/out/quick")
 
 def all_tables() -> dict[str, Table]:
     """By name, in the order of the report."""
-    return {table.name: table for part in (losses, selections) for table in part.tables()}
+    return {table.name: table for part in (losses, selections, margins, guided) for table in part.tables()}
 
 
 def read_options() -> Namespace:
@@ -77,7 +78,9 @@ def main() -> int:
         return 1
     for table in chosen:
         print_table(table, results)
-    write_report(list(all_tables().values()), results, corpora, out)
+    claims = check_all(results)
+    print_claims(claims)
+    write_report(list(all_tables().values()), results, claims, corpora, out)
     print(f"\nreport: {out / 'README.md'}")
     return 0
 

@@ -8,8 +8,11 @@ from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 
+from benchmarks.papers.claims import Claim
 from benchmarks.papers.corpora import Corpora
 from benchmarks.papers.tables import Cell, Results, Table
+from tagwright.compat import find_matplotlib
+from tagwright.plots import Series, plot_bars, save_figure
 
 MISSING = "·"
 
@@ -60,6 +63,9 @@ def markdown(table: Table, results: Results) -> Iterator[str]:
         yield f"\n{reached} of {known} cells reach the paper's figure."
     for note in table.notes:
         yield f"\n{note}"
+    for run in {cell.run: None for cell in table.cells}:
+        if "example" in results.runs.get(run, {}):
+            yield f"\n```text\n{results.runs[run]['example']}\n```"
     yield ""
 
 
@@ -70,13 +76,42 @@ def count_reached(table: Table, results: Results) -> tuple[int, int]:
     return sum(ours >= paper if table.higher else ours <= paper for ours, paper in pairs), len(pairs)
 
 
-def write_report(tables: list[Table], results: Results, corpora: Corpora, out: Path) -> None:
-    """README.md in the folder of the results."""
+VERDICTS = {True: "holds", False: "does not hold", None: "not known yet"}
+
+
+def print_claims(claims: list[Claim]) -> None:
+    print("\nWhat should hold on any data:")
+    for claim in claims:
+        print(f"  {VERDICTS[claim.verdict]:14}{claim.text}: {claim.evidence}")
+
+
+def write_report(tables: list[Table], results: Results, claims: list[Claim], corpora: Corpora, out: Path) -> None:
+    """README.md in the folder of the results, and a picture for each table."""
     lines = ["# The papers' tables, run again\n", *heading(results, corpora)]
+    lines += ["## What should hold on any data\n", "| claim | | numbers |", "|---|---|---|"]
+    lines += [f"| {claim.text} | {VERDICTS[claim.verdict]} | {claim.evidence} |" for claim in claims] + [""]
+    out.mkdir(parents=True, exist_ok=True)
     for table in tables:
         lines += markdown(table, results)
-    out.mkdir(parents=True, exist_ok=True)
+        if draw(table, results, out / f"{table.name}.svg"):
+            lines += [f"![{table.title}]({table.name}.svg)\n"]
     (out / "README.md").write_text("\n".join(lines).rstrip() + "\n")
+
+
+def draw(table: Table, results: Results, path: Path) -> bool:
+    """Bars of all cells, the paper's beside ours; False where there are no numbers, or nothing to draw with."""
+    shown = [cell for cell in table.cells if results.number(cell) is not None and cell.number != "spread"]
+    if not shown or find_matplotlib() is None:
+        return False
+    several = len({cell.column for cell in shown}) > 1
+    names = [f"{cell.row}\n{cell.column}" if several else cell.row for cell in shown]
+    numbers = [results.number(cell) or 0.0 for cell in shown]
+    spread = [float(results.runs[cell.run].get("spread", 0.0)) for cell in shown]
+    series = [Series("ours", names, numbers, spread if any(spread) else None)]
+    if any(cell.paper is not None for cell in shown):
+        series.append(Series("paper", names, [cell.paper or 0.0 for cell in shown]))
+    save_figure(plot_bars(series, title=table.title, x_label="", y_label=table.unit), path)
+    return True
 
 
 def heading(results: Results, corpora: Corpora) -> Iterator[str]:
