@@ -74,7 +74,7 @@ def test_a_preset_or_a_file(run: Run, small: Path, tmp_path: Path) -> None:
 
 
 BAD = {
-    "learner": (["--learners", "hmm,crv"], "--learners: there is no learner 'crv'; choose from crf, guided, hmm"),
+    "learner": (["--learners", "hmm,crv"], "--learners: there is no learner 'crv'; choose one of crf, guided, hmm"),
     "features": (["--features", "s1,s9"], "no preset and no file is called 's9'; The presets are: s1, s2, s3"),
     "setting": (["--set", "hmm.c2=1"], "--set: hmm has no parameter 'c2'"),
     "setting of nobody": (["--set", "depth=1"], "--set: none of hmm, memm, crf, perceptron has a parameter 'depth'"),

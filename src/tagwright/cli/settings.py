@@ -37,7 +37,7 @@ def make_learner(
 def check_learner(name: str, option: str) -> None:
     """Refuse a name that no learner has."""
     if name not in LEARNERS:
-        raise ParameterError(f"{option}: there is no learner {name!r}; choose from {', '.join(LEARNERS)}")
+        raise ParameterError(f"{option}: there is no learner {name!r}; choose one of {', '.join(LEARNERS)}")
 
 
 def share_settings(names: Iterable[str], settings: Iterable[tuple[str, str]]) -> dict[str, list[tuple[str, str]]]:
