@@ -23,7 +23,7 @@ found = {"jit": JIT}
 for name, learner in LEARNERS.items():
     quick, online = {"tolerance": 0.1}, {"epochs": 2}
     short = {"crf": quick, "memm": quick}.get(name, online if "perceptron" in name or name == "guided" else {})
-    short = {"adaboost": {"rounds": 5}, "hmsvm": {"tol": 1e-4}}.get(name, short)
+    short = {"adaboost": {"rounds": 5}, "hmsvm": {"tol": 1e-6}}.get(name, short)
     model = learner("word suffix(1) @ -1..0\\nword[-1] & word[0]" if name != "hmm" else None, random_state=0, **short)
     model.fit(X, y)
     found[name] = [model.predict(fresh), model.predict_nbest(fresh, k=3) if model.ranked else []]
