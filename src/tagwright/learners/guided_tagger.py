@@ -122,7 +122,7 @@ class GuidedTagger(SequenceTagger):
         tag_dictionary: int = 0,
         epochs: int = 15,
         dropout: float = 0.25,
-        orders: int = 1,
+        orders: int = 2,
         min_count: int = 1,
         min_conjunction: int = 1,
         patience: int = 4,
