@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+import textwrap
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -99,19 +100,39 @@ def write_report(tables: list[Table], results: Results, claims: list[Claim], cor
 
 
 def draw(table: Table, results: Results, path: Path) -> bool:
-    """Bars of all cells, the paper's beside ours; False where there are no numbers, or nothing to draw with."""
+    """Bars of all cells; False where there are no numbers, or nothing to draw with."""
     shown = [cell for cell in table.cells if results.number(cell) is not None and cell.number != "spread"]
     if not shown or find_matplotlib() is None:
         return False
-    several = len({cell.column for cell in shown}) > 1
-    names = [f"{cell.row}\n{cell.column}" if several else cell.row for cell in shown]
-    numbers = [results.number(cell) or 0.0 for cell in shown]
-    spread = [float(results.runs[cell.run].get("spread", 0.0)) for cell in shown]
-    series = [Series("ours", names, numbers, spread if any(spread) else None)]
-    if any(cell.paper is not None for cell in shown):
-        series.append(Series("paper", names, [cell.paper or 0.0 for cell in shown]))
+    both = [cell for cell in shown if cell.paper is not None]
+    series = beside_the_paper(both, results) if both else by_column(shown, results)
     save_figure(plot_bars(series, title=table.title, x_label="", y_label=table.unit), path)
     return True
+
+
+def beside_the_paper(cells: list[Cell], results: Results) -> list[Series]:
+    """A pair of bars for each cell."""
+    names = [f"{wrap(cell.row)}\n{cell.column}" for cell in cells]
+    ours, paper = ([results.number(cell) or 0.0 for cell in cells], [cell.paper or 0.0 for cell in cells])
+    return [Series("ours", names, ours), Series("paper", names, paper)]
+
+
+def by_column(cells: list[Cell], results: Results) -> list[Series]:
+    """A group of bars for each row, with error bars where there are several draws."""
+    rows = list(dict.fromkeys(cell.row for cell in cells))
+    series = []
+    for column in dict.fromkeys(cell.column for cell in cells):
+        own = {cell.row: cell for cell in cells if cell.column == column}
+        if list(own) == rows:  # a column that is not finished is left out
+            spread = [float(results.runs[own[row].run].get("spread", 0.0)) for row in rows]
+            numbers = [results.number(own[row]) or 0.0 for row in rows]
+            series.append(Series(column, list(map(wrap, rows)), numbers, spread if any(spread) else None))
+    return series
+
+
+def wrap(name: str) -> str:
+    """In lines of some words."""
+    return "\n".join(textwrap.wrap(name, 14))
 
 
 def heading(results: Results, corpora: Corpora) -> Iterator[str]:
