@@ -106,8 +106,9 @@ def draw(table: Table, results: Results, path: Path) -> bool:
         return False
     both = [cell for cell in shown if cell.paper is not None]
     series = beside_the_paper(both, results) if both else by_column(shown, results)
-    save_figure(plot_bars(series, title=table.title, x_label="", y_label=table.unit), path)
-    return True
+    if series:
+        save_figure(plot_bars(series, title=table.title, x_label="", y_label=table.unit), path)
+    return bool(series)
 
 
 def beside_the_paper(cells: list[Cell], results: Results) -> list[Series]:
