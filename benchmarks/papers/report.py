@@ -133,7 +133,7 @@ def by_column(cells: list[Cell], results: Results) -> list[Series]:
 
 def wrap(name: str) -> str:
     """In lines of some words."""
-    return "\n".join(textwrap.wrap(name, 14))
+    return "\n".join(textwrap.wrap(name, 10))
 
 
 def heading(results: Results, corpora: Corpora) -> Iterator[str]:
