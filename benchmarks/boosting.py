@@ -24,7 +24,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.corpora import Text, add_data_option, read_task
+from benchmarks.corpora import Text, add_data_option, read_task, words_alone
 from tagwright.arrays import Doubles, Longs, Workers
 from tagwright.attributes.templates import resolve
 from tagwright.encode.encoder import Encoder
@@ -39,11 +39,6 @@ from tagwright.scores.pattern import find_pattern
 PAPER = {"s2": 66.11, "s3": 71.07}  # boosting, LOSS tables 2 and 3
 MEASURED = 500  # rounds of the speed part, after its warm-up
 ROUNDS = 800  # of the part with several features a round
-
-
-def words_of(text: Text) -> Text:
-    """Words without further columns, as the papers have them."""
-    return [[item if isinstance(item, str) else item[0] for item in sentence] for sentence in text[0]], text[1]
 
 
 def cut(sentences: list[list[Any]], length: int) -> list[list[Any]]:
@@ -94,7 +89,7 @@ def describe(model: SequenceTagger, test: Text) -> dict[str, float]:
 def measure_accuracy(options: Namespace) -> list[dict[str, Any]]:
     """Both learners with the same features, boosting's rounds by the dev set."""
     task = read_task("ner", options.data)
-    train, dev, test = map(words_of, (task.train, task.dev, task.test))
+    train, dev, test = map(words_alone, (task.train, task.dev, task.test))
     heads = "F1:7 paper:7 weights:9 share:8 bytes:11 tokens/s:11 rounds:8 seconds:9"
     print(" " * 14 + "".join(name.rjust(int(room)) for name, room in (head.split(":") for head in heads.split())))
     rows = []
@@ -180,7 +175,7 @@ def time_round(booster: TimedBooster, bound: str, at_most: int = 1) -> tuple[int
 
 def measure_speed(options: Namespace) -> dict[str, Any]:
     """Rounds of one feature, one thread, once the warm-up (several a round) has chosen so many features."""
-    booster = make_booster(words_of(read_task("ner", options.data).train), options)
+    booster = make_booster(words_alone(read_task("ner", options.data).train), options)
     wanted = options.warm_up * len(booster.weights)
     while np.count_nonzero(booster.weights) < wanted:
         time_round(booster, options.bound, options.features_per_round)
@@ -216,7 +211,7 @@ def measure_speed(options: Namespace) -> dict[str, Any]:
 def measure_together(options: Namespace) -> list[dict[str, Any]]:
     """The effect of features_per_round: more choices in as many rounds."""
     task = read_task("ner", options.data)
-    train, dev = words_of(task.train), words_of(task.dev)
+    train, dev = words_alone(task.train), words_alone(task.dev)
     print(f"{'a round':>7}{'rounds':>8}{'choices':>9}{'features':>10}{'log R':>9}{'dev F1':>8}{'seconds':>9}")
     rows = []
     for k in (1, 5, 20):

@@ -39,6 +39,11 @@ def read_task(name: str, folder: Path) -> Task:
     return Task(name, train, dev, test)
 
 
+def words_alone(text: Text) -> Text:
+    """Without further columns, as the papers have them."""
+    return [[item if isinstance(item, str) else item[0] for item in sentence] for sentence in text[0]], text[1]
+
+
 def add_data_option(parser: ArgumentParser) -> None:
     """--data DIR."""
     default = os.environ.get("TAGWRIGHT_DATA", "../shared/data")

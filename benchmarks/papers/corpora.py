@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from benchmarks.corpora import Task, Text, read_task
+from benchmarks.corpora import Task, read_task, words_alone
 from tagwright.datasets.treebank import read_trees
 from tagwright.errors import DataError
 
@@ -41,11 +41,6 @@ class Corpora:
                 parts = [(X[:n], y[:n]) for (X, y), n in zip(parts, QUICK.values(), strict=True)]
             self._read[name] = Task(name, *parts)
         return self._read[name]
-
-
-def words_alone(text: Text) -> Text:
-    """Without further columns."""
-    return [[item if isinstance(item, str) else item[0] for item in sentence] for sentence in text[0]], text[1]
 
 
 def read_ptb(folder: Path) -> Task:

@@ -29,6 +29,7 @@ from tagwright.learners._estimator import Estimator
 from tagwright.learners._labels import Labels, allowed_mask, check_labels, number_labels
 from tagwright.learners._spans import ScoredSpan, calibrate, fit_calibration, require_span_labels, score_spans
 from tagwright.learners._stored import restore_linear, store, store_linear
+from tagwright.scores.linear import LinearScores
 
 BATCH_TOKENS = 1 << 15
 Allowed = Sequence[Sequence[object]]
@@ -250,7 +251,8 @@ class SequenceTagger(Estimator):
 
     def _store_scores(self, arrays: dict[str, Any]) -> None:
         """Put what the scores need into `arrays`; linear scores unless a learner has others."""
-        store_linear(self.decoder_.scores, arrays)  # type: ignore[arg-type]
+        assert isinstance(self.decoder_.scores, LinearScores)
+        store_linear(self.decoder_.scores, arrays)
 
     def _restore_scores(self, arrays: dict[str, Any]) -> Scores:
         return restore_linear(self, arrays)

@@ -11,6 +11,8 @@ BOOST section 5, LM-POS section 3.2.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+
 import numpy as np
 
 from tagwright.arrays import Doubles, Ints, Longs
@@ -76,7 +78,7 @@ def _mark_chain(booster: Booster, k: int, targets: Ints) -> int:
 # ---- searched ----
 
 
-class _Search:
+class _Search(ABC):
     """dR/dΔ for any Δ. `chosen`: the sentences that are passed for it."""
 
     def __init__(self, booster: Booster, k: int, chosen: Longs) -> None:
@@ -92,16 +94,17 @@ class _Search:
         self._move(-self.at)
         return step
 
+    @abstractmethod
     def slope_now(self) -> float:
         """At Δ = 0."""
-        raise NotImplementedError
 
+    @abstractmethod
     def slope(self, step: float) -> float:
         """At any Δ."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _move(self, step: float) -> None:
-        raise NotImplementedError
+        """Change the booster's scores by one more `step`."""
 
     def _pass(self, step: float, *, with_chain: bool) -> tuple[Doubles, Doubles]:
         """Residuals of the sentences at Δ = step, and self.factors = (1/p)^power."""

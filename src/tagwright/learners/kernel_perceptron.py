@@ -29,6 +29,7 @@ from tagwright.learners._labels import Labels
 from tagwright.learners._watch import DevSet, Watch, all_callbacks, warn_of_end
 from tagwright.optim.dual_online import DualPerceptron
 from tagwright.optim.progress import Callback, Progress
+from tagwright.scores.kernel import KernelScores
 from tagwright.scores.kernels import Function
 
 PORTION = 256
@@ -135,7 +136,8 @@ class KernelPerceptron(SequenceTagger):
         warn_of_end(reason, len(curve))
 
     def _store_scores(self, arrays: dict[str, Any]) -> None:
-        store_kernel(self.decoder_.scores, arrays)  # type: ignore[arg-type]
+        assert isinstance(self.decoder_.scores, KernelScores)
+        store_kernel(self.decoder_.scores, arrays)
 
     def _restore_scores(self, arrays: dict[str, Any]) -> Scores:
         return restore_kernel(self, arrays)

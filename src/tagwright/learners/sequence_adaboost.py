@@ -29,7 +29,7 @@ from tagwright.learners._decoder import Decoder, Scores
 from tagwright.learners._estimator import FLAG, JOBS, NOT_NEGATIVE, SEED, WHOLE, one_of
 from tagwright.learners._exact_step import exact_step
 from tagwright.learners._labels import Labels
-from tagwright.learners._stored import restore_linear, store_linear
+from tagwright.learners._stored import restore_linear
 from tagwright.learners._watch import DevSet, Watch, all_callbacks, count_jobs, warn_of_end
 from tagwright.optim.progress import Callback, Progress
 from tagwright.scores.linear import LinearScores
@@ -286,7 +286,7 @@ class SequenceAdaBoost(SequenceTagger):
         return weights
 
     def _store_scores(self, arrays: dict[str, Any]) -> None:
-        store_linear(self.decoder_.scores, arrays)  # type: ignore[arg-type]
+        super()._store_scores(arrays)
         self.chosen_.store(arrays)
 
     def _restore_scores(self, arrays: dict[str, Any]) -> Scores:
