@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tagwright._registers import BYTES, add_products, largest
-from tagwright.arrays import padded
+from tagwright._jit import tight_kernel
+from tagwright._registers import BYTES, add_products, largest, lowest_bit, reaching, sums_reaching
+from tagwright.arrays import Floats, padded
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -38,3 +39,29 @@ def test_largest_equals_numpy(dtype: type) -> None:
             row[:n] = -np.inf
             row[place] = -5
             assert largest(row, n) == -5
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_bits_tell_who_reaches_a_limit(dtype: type) -> None:
+    rng = np.random.default_rng(1)
+    lanes = BYTES // np.dtype(dtype).itemsize
+    for _ in range(50):
+        row, bonus = rng.integers(-2, 3, size=(2, 3 * lanes)).astype(dtype)
+        row[rng.random(3 * lanes) < 0.3] = -np.inf
+        place = int(rng.integers(0, 2 * lanes + 1))
+        alone, both = bits_of(row, bonus, dtype(1), place)
+        part = slice(place, place + lanes)
+        assert [alone >> k & 1 for k in range(lanes)] == (row[part] >= 1).tolist()
+        assert [both >> k & 1 for k in range(lanes)] == (row[part] + bonus[part] >= 1).tolist()
+    for bits in range(1, 256):
+        assert bits_lowest(bits) == next(k for k in range(8) if bits >> k & 1)
+
+
+@tight_kernel
+def bits_of(row: Floats, bonus: Floats, limit: float, place: int) -> tuple[int, int]:
+    return reaching(row, limit, place), sums_reaching(row, bonus, limit, place)
+
+
+@tight_kernel
+def bits_lowest(bits: int) -> int:
+    return lowest_bit(bits)

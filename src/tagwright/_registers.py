@@ -2,6 +2,8 @@
 
     add_products    out_a += Σ_k a[k · step] · M[k],    out_b += Σ_k b[k · step] · M[k]
     largest         max_j row[j]
+    reaching        which of a vector's numbers row[j] are at least a limit, as bits
+    sums_reaching   the same of row[j] + bonus[j]
     fetch_early     asks for a row of a table, or a number of a vector, that will be read soon: no result, only speed
 
 A compiler's loop over the columns of a product loads and stores the sums at every k. Here a block of `width` vectors of
@@ -38,6 +40,21 @@ def add_block(
 def largest_of_vectors(row: Floats, n: int) -> float:
     """The largest of the first n numbers, at least a vector of them."""
     return row[:n].max()  # type: ignore[no-any-return]
+
+
+def reaching(row: Floats, limit: float, place: int) -> int:
+    """Bit k: row[place + k] ≥ limit, for the numbers of a vector from `place` on."""
+    return sum(1 << k for k in range(BYTES // row.itemsize) if row[place + k] >= limit)
+
+
+def sums_reaching(row: Floats, bonus: Floats, limit: float, place: int) -> int:
+    """Bit k: row[place + k] + bonus[place + k] ≥ limit."""
+    return sum(1 << k for k in range(BYTES // row.itemsize) if row[place + k] + bonus[place + k] >= limit)
+
+
+def lowest_bit(bits: int) -> int:
+    """The place of the lowest bit that is set; there is one."""
+    return (bits & -bits).bit_length() - 1
 
 
 def fetch_early(table: Any, row: int) -> None:
@@ -114,6 +131,27 @@ if numba is not None and llvm is not None and llvm_blocks is not None:
             found = vectors.larger(*halves)
         return builder.extract_element(found, ir.Constant(INT, 0))
 
+    def _emit_reaching(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        """A sum, if there is a bonus; a comparison; its bits as a number. The last two arguments: limit and place."""
+        arrays = [context.make_array(kind)(context, builder, a) for kind, a in zip(signature.args[:-2], args[:-2])]
+        vectors = _Vectors(context, builder, signature.args[0])
+        found = [vectors.load(vectors.at(array.data, args[-1])) for array in arrays]
+        total = found[0] if len(found) == 1 else builder.fadd(*found)
+        bits = builder.fcmp_ordered(">=", total, vectors.spread(args[-2]))
+        return builder.zext(builder.bitcast(bits, ir.IntType(vectors.lanes)), LONG)
+
+    def _emit_lowest(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.cttz(args[0], ir.Constant(ir.IntType(1), 1))
+
+    def _reaching(_: Any, row: Any, limit: Any, place: Any) -> Any:
+        return types.int64(row, row.dtype, types.intp), _emit_reaching
+
+    def _sums_reaching(_: Any, row: Any, bonus: Any, limit: Any, place: Any) -> Any:
+        return types.int64(row, bonus, row.dtype, types.intp), _emit_reaching
+
+    def _lowest(_: Any, bits: Any) -> Any:
+        return types.int64(types.int64), _emit_lowest
+
     def _add_block(
         _: Any, a: Any, b: Any, step: Any, M: Any, column: Any, n: Any, out_a: Any, out_b: Any, width: Any
     ) -> Any:
@@ -144,6 +182,9 @@ if numba is not None and llvm is not None and llvm_blocks is not None:
     fetch_early = numba.extending.intrinsic(_fetch_early)
     add_block = numba.extending.intrinsic(_add_block)
     largest_of_vectors = numba.extending.intrinsic(_largest)
+    reaching = numba.extending.intrinsic(_reaching)
+    sums_reaching = numba.extending.intrinsic(_sums_reaching)
+    lowest_bit = numba.extending.intrinsic(_lowest)
 
 
 @tight_kernel

@@ -19,7 +19,7 @@ def decode(lattice: Lattice, dtype: type = np.float64, *, prune: bool = True) ->
     rows[:, : lattice.n_labels] = lattice.emission
     steps = Steps.build(lattice.transition, lattice.start, lattice.stop, dtype)
     if not prune:
-        steps = replace(steps, lead=np.full_like(steps.lead, np.inf))
+        steps = replace(steps, lead=np.full_like(steps.lead, 1e30))
     labels, scores = best_paths(rows, np.array([0, lattice.n_positions]), steps)
     return labels, float(scores[0])
 
@@ -68,5 +68,6 @@ def test_pruning_prunes() -> None:
     """The lead of a label over the best is what it can gain at most in one step, here 2 (plus the margin)."""
     transition = np.array([[0.0, 1.0], [2.0, 0.0]])
     steps = Steps.build(transition, np.zeros(2), np.zeros(2), np.float64)
-    np.testing.assert_allclose(steps.lead, [[0.0, 2.0], [1.0, 0.0]], atol=2e-3)
-    assert (steps.lead > [[-1e-9, 2.0], [1.0, -1e-9]]).all()
+    lead = steps.lead[:, :2]
+    np.testing.assert_allclose(lead, [[0.0, 2.0], [1.0, 0.0]], atol=2e-3)
+    assert (lead > [[-1e-9, 2.0], [1.0, -1e-9]]).all()

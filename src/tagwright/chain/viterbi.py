@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from tagwright._jit import tight_kernel
-from tagwright._registers import largest
+from tagwright._registers import BYTES, largest, lowest_bit, reaching, sums_reaching
 from tagwright.arrays import Doubles, Floats, Ints, Longs, padded
 
 MARGIN = 1e-3
@@ -33,7 +33,7 @@ class Steps:
     incoming: Floats  # [Y, P]: transposed
     start: Floats  # [P]
     stop: Floats  # [P]
-    lead: Floats  # [Y, Y]: lead[b, i] = max_j transition[i, j] − transition[b, j]
+    lead: Floats  # [Y, P]: lead[b, i] = max_j transition[i, j] − transition[b, j]
 
     @classmethod
     def build(cls, transition: Doubles, start: Doubles, stop: Doubles, dtype: type[np.floating[Any]]) -> Steps:
@@ -42,29 +42,58 @@ class Steps:
         rows[:, :Y] = transition
         ends = np.full((2, padded(Y)), -np.inf, dtype)
         ends[:, :Y] = start, stop
-        lead = np.empty((Y, Y))
+        lead = np.full((Y, padded(Y)), -np.inf)
         for best in range(Y):
             with np.errstate(invalid="ignore"):  # −inf − −inf: a way closed to both gives no lead
                 gains = transition - transition[best]
-            lead[best] = np.max(np.where(np.isnan(gains), -np.inf, gains), axis=1)
+            lead[best, :Y] = np.max(np.where(np.isnan(gains), -np.inf, gains), axis=1)
         incoming = np.full((Y, padded(Y)), -np.inf, dtype)
         incoming[:, :Y] = transition.T
-        return cls(Y, rows, incoming, ends[0], ends[1], (lead + MARGIN).astype(dtype))
+        finite = np.minimum(lead + MARGIN, np.finfo(dtype).max)  # so that it cannot help who is out already
+        return cls(Y, rows, incoming, ends[0], ends[1], finite.astype(dtype))
+
+
+@tight_kernel
+def first_largest(row: Floats, Y: int) -> int:
+    """The smallest j < Y with the largest row[j]."""
+    peak = largest(row, Y)
+    for j in range(0, Y, BYTES // row.itemsize):
+        bits = reaching(row, peak, j)
+        if bits != 0:
+            return int(j + lowest_bit(bits))
+    return 0
+
+
+@tight_kernel
+def find_survivors(previous: Floats, lead: Floats, Y: int, alive: Longs) -> int:
+    """The labels that may be the predecessor of some label, into `alive`; returns how many, at least one."""
+    best = first_largest(previous, Y)
+    peak, bonus = previous[best], lead[best]
+    alive[0] = best  # for where nobody can go on
+    if peak == -np.inf:
+        return 1
+    n = 0
+    for j in range(0, Y, BYTES // previous.itemsize):
+        bits = sums_reaching(previous, bonus, peak, j)
+        while bits != 0:
+            alive[n] = j + lowest_bit(bits)
+            bits &= bits - 1
+            n += 1
+    return max(n, 1)
 
 
 @tight_kernel
 def step(
     previous: Floats, emission: Floats, transition: Floats, lead: Floats, Y: int, alive: Longs, out: Floats
-) -> None:
-    """δ_t from δ_{t−1}, four surviving labels at a time. alive [Y + 4]: work."""
-    peak = largest(previous, Y)
-    best = 0
-    while best < Y - 1 and previous[best] != peak:
-        best += 1
-    n = 0
-    for i in range(Y):
-        alive[n] = i
-        n += previous[i] + lead[best, i] >= peak
+) -> int:
+    """δ_t from δ_{t−1}, four surviving labels at a time. Returns the predecessor that all labels have, −1 if there are
+    several. Rows are padded with −inf. alive [Y + 4]: work."""
+    n = find_survivors(previous, lead, Y, alive)
+    if n == 1:
+        d, t = previous[alive[0]], transition[alive[0]]
+        for j in range(out.shape[0]):
+            out[j] = (d + t[j]) + emission[j]
+        return int(alive[0])
     while n % 4 != 0:
         alive[n] = alive[n - 1]
         n += 1
@@ -80,6 +109,7 @@ def step(
             out[j] = a if k == 0 or a > out[j] else out[j]
     for j in range(out.shape[0]):
         out[j] += emission[j]
+    return -1
 
 
 @tight_kernel
@@ -87,11 +117,7 @@ def first_best(scores: Floats, bonus: Floats, Y: int, sums: Floats) -> int:
     """The smallest label that maximises scores + bonus. sums [P]: work."""
     for j in range(sums.shape[0]):
         sums[j] = scores[j] + bonus[j]
-    peak = largest(sums, Y)
-    best = 0
-    while best < Y - 1 and sums[best] != peak:
-        best += 1
-    return best
+    return first_largest(sums, Y)
 
 
 @tight_kernel
@@ -110,23 +136,24 @@ def viterbi(
         for j in range(delta.shape[1]):
             delta[0, j] = start[j] + emission[begin, j]
         for t in range(1, T):
-            step(delta[t - 1], emission[begin + t], transition, lead, Y, alive, delta[t])
+            found = step(delta[t - 1], emission[begin + t], transition, lead, Y, alive, delta[t])
+            labels[begin + t - 1] = found
         best = first_best(delta[T - 1], stop, Y, sums)
         scores[i] = delta[T - 1, best] + stop[best]
         labels[begin + T - 1] = best
         for t in range(T - 2, -1, -1):
-            best = first_best(delta[t], incoming[best], Y, sums)
-            labels[begin + t] = best
+            if labels[begin + t] < 0:
+                labels[begin + t] = first_best(delta[t], incoming[labels[begin + t + 1]], Y, sums)
 
 
 def best_paths(emission: Floats, offsets: Longs, steps: Steps) -> tuple[Ints, Doubles]:
     """The best labels [n] and their scores [N] for a run of sentences, emission [n, P]."""
-    Y = steps.n_labels
+    Y, P = steps.n_labels, emission.shape[1]
     labels = np.empty(len(emission), np.int32)
     scores = np.empty(len(offsets) - 1)
-    delta = np.empty((int(np.diff(offsets).max(initial=1)), emission.shape[1]), emission.dtype)
+    delta = np.empty((int(np.diff(offsets).max(initial=1)), P), emission.dtype)
     viterbi(
         emission, offsets, steps.transition, steps.incoming, steps.start, steps.stop, steps.lead,
-        delta, np.empty(Y + 4, np.int64), np.empty(emission.shape[1], emission.dtype), labels, scores,
+        delta, np.empty(Y + 4, np.int64), np.empty(P, emission.dtype), labels, scores,
     )  # fmt: skip
     return labels, scores

@@ -84,7 +84,7 @@ class DualPerceptron:
         self.ends[:, :Y] = 0
         self.late_transition, self.late_ends = np.zeros((Y, Y)), np.zeros((2, Y))
         self.clock = 1
-        self._no_lead = np.full((Y, Y), np.inf)
+        self._no_lead = np.full((Y, P), np.inf)
         self._emission, self._delta = np.zeros((2, longest, P))
         self._alive, self._path = np.empty(Y + 4, np.int64), np.empty(longest, np.int64)
 

@@ -101,7 +101,7 @@ def perceptron_pass(
     """The sentences `order`, one after the other; returns the number of wrong tokens.
 
     weights, late: of the pattern (pointers, labels). transition [Y, P] with its transpose `incoming` [Y, P], start and
-    stop [P], padded with −inf. Work: emission, delta [L, P], alive [Y + 4], path [L], no_lead [Y, Y] (+inf).
+    stop [P], padded with −inf. Work: emission, delta [L, P], alive [Y + 4], path [L], no_lead [Y, P] (+inf).
     """
     wrong = 0
     for n in range(order.shape[0]):
@@ -149,7 +149,7 @@ class AveragedPerceptron:
         self.late_transition = np.zeros((Y, Y))
         self.late_ends = np.zeros((2, Y))
         self.clock = 1
-        self._no_lead = np.full((Y, Y), np.inf, np.float32)
+        self._no_lead = np.full((Y, width), np.inf, np.float32)
         self._emission, self._delta = np.empty((2, longest, width), np.float32)
         self._alive, self._path = np.empty(Y + 4, np.int64), np.empty(longest, np.int64)
 
