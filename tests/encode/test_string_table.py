@@ -7,7 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tagwright.attributes.characters import classes_of
-from tagwright.encode.string_table import UNKNOWN, Spelled, StringTable
+from tagwright.attributes.words import LONGSHAPE_LENGTH, SHAPE_LENGTH, longshape, shape
+from tagwright.encode.spelled import Spelled
+from tagwright.encode.string_table import UNKNOWN, StringTable
 
 # Surrogates, the separator and clashes of short strings are all likely.
 STRINGS = st.lists(st.text(st.sampled_from("ab\nÉ東\ud800\U0001f600"), max_size=6), max_size=40)
@@ -52,3 +54,15 @@ def test_many_strings_and_a_long_one() -> None:
     table = StringTable.build(values)
     np.testing.assert_array_equal(table.find(Spelled.build(values[::-1])), np.arange(5001)[::-1])
     assert table.find(Spelled.build(["x" * 999_999, "w5000", ""])).tolist() == [UNKNOWN] * 3
+
+
+@settings(deadline=None)  # kernels compile in the first
+@given(st.lists(st.text(max_size=80), max_size=20))
+def test_shapes_equal_those_of_single_words(values: list[str]) -> None:
+    spelled = Spelled.build(values)
+    for shapes, function in (
+        (spelled.shapes(SHAPE_LENGTH, collapse=True), shape),
+        (spelled.shapes(LONGSHAPE_LENGTH, collapse=False), longshape),
+    ):
+        found = ["".join(map(chr, shapes.points[a:b])) for a, b in zip(shapes.begins, shapes.ends, strict=True)]
+        assert found == list(map(function, values))

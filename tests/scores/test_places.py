@@ -12,6 +12,8 @@ from tagwright.attributes import resolve
 from tagwright.encode.dataset import Dataset
 from tagwright.encode.encoder import Encoder
 from tagwright.encode.flat_text import FlatText
+from tagwright.encode.forms import ColumnForms
+from tagwright.encode.spelled import Spelled
 from tagwright.scores import places as module
 from tagwright.scores.expanded import expand
 from tagwright.scores.linear import LinearScores
@@ -33,7 +35,11 @@ def prepare(features: str, min_count: int = 1) -> tuple[Encoder, Dataset, Linear
 
 def place_of(places: Places, word: str) -> int:
     (column,) = places.encoder.columns
-    return int(places.of_forms[0][column.find([word])[0]])
+    return int(places.of_forms[0][form_of(column, word)])
+
+
+def form_of(column: ColumnForms, word: str) -> int:
+    return int(column.find([word], Spelled.build([word]))[0])
 
 
 def test_a_form_with_many_weights_has_a_row_and_others_keep_theirs() -> None:
@@ -41,7 +47,7 @@ def test_a_form_with_many_weights_has_a_row_and_others_keep_theirs() -> None:
     pointers = scores.pattern.pointers
     assert place_of(scores.places, "often") >= 0
     for word in ("some", "rare0"):  # `some` has exactly SHORT labels
-        a = int(encoder.slots[0][0].bases[0] + encoder.columns[0].codes[encoder.columns[0].find([word])[0], 0])
+        a = int(encoder.slots[0][0].bases[0] + encoder.columns[0].codes[form_of(encoder.columns[0], word), 0])
         n = int(pointers[a + 1] - pointers[a])
         assert place_of(scores.places, word) == -2 - (SHORT * pointers[a] + n - 1)
     assert scores.places.n_rows == 1

@@ -4,9 +4,9 @@ Stands first in the flow: templates name these functions, the encoder runs them 
 string and returns its value, or None where the attribute is absent. A flag returns "" where it holds, so that its
 name alone identifies it. `FUNCTIONS` is the list of what a template may name.
 
-Flags follow from the classes of a word's characters (characters.py), and affixes are parts of its code points; the
-encoder works out both for many words at once. The other functions also run on every unknown word while tagging, so they
-are short: 0.1 to 0.4 µs each.
+Flags follow from the classes of a word's characters (characters.py), affixes are parts of its code points, and shapes
+are classes in order; the encoder works these out for many words at once (encode/spelled.py). The other functions also
+run on every unknown word while tagging, so they are short: 0.1 to 0.4 µs each.
 """
 
 from __future__ import annotations
@@ -17,6 +17,9 @@ from collections.abc import Callable
 from functools import lru_cache
 from itertools import groupby
 from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from tagwright.attributes import characters
 from tagwright.attributes.characters import Test, classes_of
@@ -108,6 +111,25 @@ def _classes(text: str) -> str:
     if text.isascii():  # bytes.translate is the faster one
         return text.encode().translate(_ASCII_CLASSES).decode()
     return text.translate(_CLASSES)
+
+
+class LetterTable:
+    """The class letter of every code point, for kernels; worked out as code points are met. 0: not met yet;
+    1: nothing; else the letter's own code point plus FIRST_LETTER."""
+
+    def __init__(self) -> None:
+        self._letters: NDArray[np.uint32] = np.zeros(0x110000, np.uint32)
+
+    def of(self, points: NDArray[np.uint32]) -> NDArray[np.uint32]:
+        """The table, with all these code points in it."""
+        for point in np.unique(points[self._letters[points] == 0]).tolist():
+            letter = _class_of(chr(point))
+            self._letters[point] = ord(letter) + FIRST_LETTER if letter else 1
+        return self._letters
+
+
+FIRST_LETTER = 2
+LETTERS = LetterTable()
 
 
 @lru_cache(maxsize=8192)  # distinct shapes are few: nearly every call is a hit

@@ -9,40 +9,40 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import prod
 
 import numpy as np
 
-from tagwright._jit import kernel
+from tagwright._jit import kernel, tight_kernel
+from tagwright._registers import fetch_early
 from tagwright.arrays import Ints, Longs
 from tagwright.attributes.templates import Cell
 from tagwright.encode.forms import N_EDGES
 from tagwright.errors import TemplateError
 
 EMPTY = -1
+FOLDED, MULTIPLIER = 0xFFFFFFFF, 0x45D9F3B
+AHEAD = 8
+"""Keys between asking for a slot and reading it."""
 
 
 @dataclass(frozen=True, slots=True)
 class KeyTable:
-    """Known keys, sorted, each with its place as its number; `slots` and `numbers` are the hash table."""
+    """Known keys, sorted, each with its place as its number."""
 
     keys: Longs
-    slots: Longs
-    numbers: Ints
+    slots: Longs  # key and number by turns, a power of two of pairs
 
     @classmethod
     def build(cls, keys: Longs) -> KeyTable:
-        size = 2 * len(keys) + 3
-        while any(size % prime == 0 for prime in (2, 3, 5, 7, 11, 13)):
-            size += 1
-        slots = np.full(size, EMPTY, np.int64)
-        numbers = np.full(size, -1, np.int32)
-        insert_keys(keys, slots, numbers)
-        return cls(keys, slots, numbers)
+        slots = np.full(4 << max(1, len(keys)).bit_length(), EMPTY, np.int64)
+        insert_keys(keys, slots)
+        return cls(keys, slots)
 
     def find(self, keys: Longs) -> Ints:
         """Numbers of `keys`, −1 for those unknown or negative."""
         found = np.empty(len(keys), np.int32)
-        find_keys(keys, self.slots, self.numbers, found)
+        find_keys(keys, self.slots, found)
         return found
 
 
@@ -73,38 +73,64 @@ class Combinations:
         return numbers
 
 
+@tight_kernel
+def first_slot(key: int, slots: Longs) -> int:
+    """Where to look for a key first: the middle of a product that both halves of the key went into."""
+    h = ((key ^ (key >> 31)) & FOLDED) * MULTIPLIER
+    return int((h >> 12) & (slots.shape[0] - 1) & ~1)
+
+
 @kernel
-def insert_keys(keys: Longs, slots: Longs, numbers: Ints) -> None:
+def insert_keys(keys: Longs, slots: Longs) -> None:
     for n in range(keys.shape[0]):
-        place = keys[n] % slots.shape[0]
+        place = first_slot(keys[n], slots)
         while slots[place] != EMPTY:
-            place = place + 1 if place + 1 < slots.shape[0] else 0
-        slots[place] = keys[n]
-        numbers[place] = n
+            place = (place + 2) & (slots.shape[0] - 1)
+        slots[place], slots[place + 1] = keys[n], n
 
 
-@kernel
-def find_keys(keys: Longs, slots: Longs, numbers: Ints, found: Ints) -> None:
+@tight_kernel
+def find_keys(keys: Longs, slots: Longs, found: Ints) -> None:
     for n in range(keys.shape[0]):
+        if n + AHEAD < keys.shape[0]:
+            fetch_early(slots, first_slot(keys[n + AHEAD], slots))
         found[n] = -1
         if keys[n] < 0:
             continue
-        place = keys[n] % slots.shape[0]
+        place = first_slot(keys[n], slots)
         while slots[place] != EMPTY:
             if slots[place] == keys[n]:
-                found[n] = numbers[place]
+                found[n] = slots[place + 1]
                 break
-            place = place + 1 if place + 1 < slots.shape[0] else 0
+            place = (place + 2) & (slots.shape[0] - 1)
+
+
+@tight_kernel
+def join_cell(
+    forms: Ints, codes: Ints, term: int, offset: int, size: int, offsets: Longs, first: bool, keys: Longs
+) -> None:
+    """One more digit of every token's key: the code of a term of the form `offset` tokens further on."""
+    for i in range(offsets.shape[0] - 1):
+        begin, end = offsets[i], offsets[i + 1]
+        for p in range(begin, end):
+            q = p + offset
+            code = codes[0 if q < begin else N_EDGES - 1 if q >= end else forms[q], term]
+            if code < 0 or (not first and keys[p] < 0):
+                keys[p] = EMPTY
+            else:
+                keys[p] = code if first else keys[p] * size + code
+
+
+def check_size(sizes: Sequence[int]) -> None:
+    """Keys must fit 62 bits."""
+    if prod(max(size, 1) for size in sizes) >= 2**62:
+        found = " x ".join(map(str, sizes))
+        raise TemplateError(f"a conjunction of {len(sizes)} cells with {found} values is too large; use fewer cells")
 
 
 def join_codes(codes: Sequence[Ints], sizes: Sequence[int]) -> Longs:
-    """Keys of one conjunction for all tokens; −1 where a cell is absent."""
-    product = 1
-    for size in sizes:
-        product *= max(size, 1)
-    if product >= 2**62:
-        found = " x ".join(map(str, sizes))
-        raise TemplateError(f"a conjunction of {len(sizes)} cells with {found} values is too large; use fewer cells")
+    """The keys of some combinations, given the codes of every cell; −1 where a cell is absent."""
+    check_size(sizes)
     keys = codes[0].astype(np.int64)
     absent = codes[0] < 0
     for code, size in zip(codes[1:], sizes[1:], strict=True):

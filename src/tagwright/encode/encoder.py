@@ -20,10 +20,10 @@ import numpy as np
 
 from tagwright.arrays import Ints, Longs
 from tagwright.attributes.templates import Cell, FeatureSet, Term, attribute_name, join_values
-from tagwright.encode.conjunctions import Combinations, KeyTable, join_codes
+from tagwright.encode.conjunctions import Combinations, KeyTable, check_size, join_cell
 from tagwright.encode.dataset import Dataset
 from tagwright.encode.flat_text import FlatText
-from tagwright.encode.forms import N_EDGES, ColumnForms
+from tagwright.encode.forms import ColumnForms
 from tagwright.encode.given import flatten
 from tagwright.encode.vocabulary import Vocabulary
 
@@ -133,7 +133,8 @@ class Encoder:
         return self._join(self._find_forms(text), text.offsets)
 
     def _find_forms(self, text: FlatText) -> Ints:
-        return np.array([column.find(text.column(column.column)) for column in self.columns], np.int32)
+        found = [column.find(text.column(c := column.column), text.spelled(c)) for column in self.columns]
+        return np.array(found, np.int32)
 
     def _join(self, forms: Ints, offsets: Longs) -> Dataset:
         n = int(offsets[-1])
@@ -143,13 +144,13 @@ class Encoder:
         return Dataset(offsets, everything, np.zeros(n + 1, np.int64), nothing, np.empty(0), NO_LABELS)
 
     def find_keys(self, places: Sequence[tuple[int, int, int]], forms: Ints, offsets: Longs) -> Longs:
-        """The key of a conjunction at every token."""
-        codes, sizes = [], []
-        for place, term, offset in places:
-            column = self.columns[place]
-            codes.append(column.codes[:, term][shifted(forms[place], offsets, offset)])
-            sizes.append(len(column.vocabularies[term]))
-        return join_codes(codes, sizes)
+        """The key of a conjunction at every token; −1 where a cell is absent."""
+        sizes = [len(self.columns[place].vocabularies[term]) for place, term, _ in places]
+        check_size(sizes)
+        keys = np.empty(int(offsets[-1]), np.int64)
+        for n, ((place, term, offset), size) in enumerate(zip(places, sizes, strict=True)):
+            join_cell(forms[place], self.columns[place].codes, term, offset, size, offsets, n == 0, keys)
+        return keys
 
     def _encode_given(self, text: FlatText, *, learn: bool) -> Dataset:
         """Ready-made attributes; unknown ones are ignored unless learning. An attribute given twice is added up."""
@@ -206,16 +207,3 @@ class Encoder:
 
 
 NO_LABELS: Ints = np.empty(0, np.int32)
-
-
-def shifted(forms: Ints, offsets: Longs, offset: int) -> Ints:
-    """The form `offset` tokens further on; an edge's form beyond the sentence."""
-    if offset == 0:
-        return forms
-    out = np.empty_like(forms)
-    lengths = np.diff(offsets)
-    target = np.arange(len(forms)) - np.repeat(offsets[:-1], lengths) + offset
-    inside = (target >= 0) & (target < np.repeat(lengths, lengths))
-    out[inside] = forms[np.flatnonzero(inside) + offset]
-    out[~inside] = 0 if offset < 0 else N_EDGES - 1
-    return out

@@ -3,6 +3,8 @@
 items      all items, sentence after sentence
 offsets    [N + 1], where each sentence begins, and the end of the last
 width      columns of an item: 1 for strings, more for tuples, 0 for ready-made attributes
+joined     all items joined by a separator where they are strings: joining fails on what is none, so it is the check
+           too, and a kernel cuts the text again (encode/spelled.py)
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ from itertools import chain
 import numpy as np
 
 from tagwright.arrays import Longs
+from tagwright.encode.spelled import SEPARATOR, Spelled
 from tagwright.errors import DataError
 from tagwright.sequence import Item
 
@@ -25,22 +28,26 @@ class FlatText:
     items: list[Item]
     offsets: Longs
     width: int
+    joined: str | None = None
 
     @classmethod
-    def build(cls, X: Sentences, *, argument: str = "X", width: int | None = None) -> FlatText:
-        """Check `X` and lay it end to end. `width`: what the model was trained on, if it was."""
-        if isinstance(X, str | Mapping) or not hasattr(X, "__len__"):
-            raise DataError(f"expected a list of sentences, found {type(X).__name__}", place=argument)
-        lengths = [0 if isinstance(sentence, str) else len(sentence) for sentence in X]
+    def build(
+        cls, X: Sentences, *, argument: str = "X", width: int | None = None, lengths: list[int] | None = None
+    ) -> FlatText:
+        """Check `X` and lay it end to end. `width`: what the model was trained on, if it was; `lengths`: of the
+        sentences, if they are known."""
+        if lengths is None:
+            lengths = sentence_lengths(X, argument)
         if 0 in lengths:
-            _refuse_sentence(X[lengths.index(0)], f"{argument}[{lengths.index(0)}]")
+            place = f"{argument}[{lengths.index(0)}]"
+            raise DataError("the sentence is empty; leave empty sentences out", place=place)
         items: list[Item] = list(chain.from_iterable(X))
         offsets = np.zeros(len(lengths) + 1, np.int64)
         np.cumsum(lengths, out=offsets[1:])
-        widths = _widths(items)
         expected = width if width is not None else _width(items[0]) if items else 1
-        text = cls(items, offsets, expected)
-        if widths - {expected}:
+        joined = _join(items) if expected == 1 else None
+        text = cls(items, offsets, expected, joined)
+        if joined is None and _widths(items) - {expected}:
             _refuse_item(text, argument, given=width is not None)
         return text
 
@@ -50,17 +57,45 @@ class FlatText:
             return self.items  # type: ignore[return-value]  # strings, as the width says
         return [item[column] for item in self.items]  # type: ignore[index,misc]
 
+    def spelled(self, column: int) -> Spelled:
+        """The same as code points."""
+        values = self.column(column)
+        return Spelled.build(values) if self.joined is None else Spelled.of_joined(self.joined, values)
+
     def place(self, p: int, argument: str = "X") -> str:
         """The place of token p as the user wrote it: "X[3][7]"."""
         i = int(np.searchsorted(self.offsets, p, side="right")) - 1
         return f"{argument}[{i}][{p - int(self.offsets[i])}]"
 
 
+def sentence_lengths(X: Sentences, argument: str = "X") -> list[int]:
+    """The number of items of every sentence. What is no list of lists is refused."""
+    if isinstance(X, str | Mapping) or not hasattr(X, "__len__"):
+        raise DataError(f"expected a list of sentences, found {type(X).__name__}", place=argument)
+    if not any(issubclass(kind, str) or not hasattr(kind, "__len__") for kind in set(map(type, X))):
+        return list(map(len, X))
+    for i, sentence in enumerate(X):
+        if isinstance(sentence, str):
+            found = f"found the string {sentence[:40]!r}: split it"
+        elif not hasattr(sentence, "__len__"):
+            found = f"found {sentence!r:.60}"
+        else:
+            continue
+        raise DataError(f"a sentence is a list of items, {found}", place=f"{argument}[{i}]")
+    raise AssertionError("some sentence was no list")
+
+
+def _join(items: list[Item]) -> str | None:
+    """All strings in one; None where there are other items."""
+    try:
+        return SEPARATOR.join(items)  # type: ignore[arg-type]
+    except TypeError:
+        return None
+
+
 def _widths(items: list[Item]) -> set[int]:
-    """All widths that occur; quick where all items are strings, or tuples of strings."""
+    """All widths that occur; quick where all items are tuples of strings."""
     kinds = set(map(type, items))
-    if kinds == {str}:
-        return {1}
     if kinds == {tuple} and set(map(type, chain.from_iterable(items))) == {str}:
         return {width if width > 1 else -1 for width in map(len, items)}
     return set(map(_width, items))
@@ -73,12 +108,6 @@ def _width(item: object) -> int:
     if isinstance(item, tuple):
         return len(item) if all(isinstance(value, str) for value in item) and len(item) > 1 else -1
     return 0 if isinstance(item, Mapping | list | set | frozenset) else -1
-
-
-def _refuse_sentence(sentence: object, place: str) -> None:
-    if isinstance(sentence, str):
-        raise DataError(f"a sentence is a list of items, found the string {sentence[:40]!r}: split it", place=place)
-    raise DataError("the sentence is empty; leave empty sentences out", place=place)
 
 
 def _refuse_item(text: FlatText, argument: str, *, given: bool) -> None:

@@ -17,7 +17,9 @@ import numpy as np
 
 from tagwright.arrays import Ints, grown
 from tagwright.attributes.templates import Term
-from tagwright.encode.string_table import UNKNOWN, Spelled, StringTable
+from tagwright.attributes.words import LONGSHAPE_LENGTH, SHAPE_LENGTH
+from tagwright.encode.spelled import Spelled
+from tagwright.encode.string_table import UNKNOWN, StringTable
 from tagwright.encode.vocabulary import Vocabulary
 
 N_EDGES = 2
@@ -72,7 +74,7 @@ class ColumnForms:
         self._codes = codes
         self.vocabularies = [Vocabulary(values) for values in vocabularies]
         for term, vocabulary in zip(self.terms, self.vocabularies, strict=True):
-            if is_affix(term):
+            if term.function in SPELLINGS:
                 vocabulary.table()  # now rather than at the first unknown word
 
     def _know(self, values: list[str]) -> None:
@@ -80,9 +82,9 @@ class ColumnForms:
         self.n_known = N_EDGES + len(values)
         self._table = StringTable.build(values)
 
-    def find(self, values: Sequence[str]) -> Ints:
-        """The form of every value; a new one becomes a visitor."""
-        forms = self._table.find(Spelled.build(values))
+    def find(self, values: Sequence[str], spelled: Spelled) -> Ints:
+        """The form of every value, given as strings and spelled; a new one becomes a visitor."""
+        forms = self._table.find(spelled)
         unknown = np.flatnonzero(forms == UNKNOWN)
         forms += np.int32(N_EDGES)
         if len(unknown):
@@ -105,30 +107,37 @@ class ColumnForms:
         last = first + len(values)
         self._codes = grown(self._codes, last, last)
         spelled = Spelled.build(values)
-        lower = Spelled.build([value.lower() for value in values]) if any(map(is_lower_affix, self.terms)) else spelled
+        lower = Spelled.build([value.lower() for value in values]) if any(map(looks_lower, self.terms)) else spelled
         classes = spelled.character_classes()
         for k, (term, vocabulary) in enumerate(zip(self.terms, self.vocabularies, strict=True)):
             column = self._codes[first:last, k]
-            if is_affix(term):
-                column[:] = self._find_affix(k, term, lower if is_lower_affix(term) else spelled)
-            elif term.test is not None:
+            if term.test is not None:
                 column[:] = np.where(term.test(*classes), vocabulary.index.get("", UNKNOWN), UNKNOWN)
+            elif term.function == "edge":
+                column[:] = UNKNOWN
+            elif term.function in SPELLINGS:
+                column[:] = vocabulary.table().find(spell(term, lower if looks_lower(term) else spelled))
             else:
                 made = map(self._functions[k], values)
                 column[:] = list(map(vocabulary.index.get, made, repeat(UNKNOWN)))  # type: ignore[arg-type,assignment]
         self.visitors.update(zip(values, range(first, last), strict=True))
 
-    def _find_affix(self, k: int, term: Term, spelled: Spelled) -> Ints:
-        """The codes of an affix: parts of the code points, no string is made."""
-        assert term.argument is not None
-        prefix = term.function in ("prefix", "lprefix")
-        parts = spelled.prefixes(term.argument) if prefix else spelled.suffixes(term.argument)
-        return self.vocabularies[k].table().find(parts)
+
+SPELLINGS = ("word", "lower", "prefix", "suffix", "lprefix", "lsuffix", "shape", "longshape")
+"""Functions that work on code points: no string is made."""
 
 
-def is_affix(term: Term) -> bool:
-    return term.function in ("prefix", "suffix", "lprefix", "lsuffix")
+def spell(term: Term, spelled: Spelled) -> Spelled:
+    """What a function among SPELLINGS makes of some words, given in lower case where it looks at that."""
+    if term.function == "shape":
+        return spelled.shapes(SHAPE_LENGTH, collapse=True)
+    if term.function == "longshape":
+        return spelled.shapes(LONGSHAPE_LENGTH, collapse=False)
+    if term.argument is None:
+        return spelled
+    prefix = term.function in ("prefix", "lprefix")
+    return spelled.prefixes(term.argument) if prefix else spelled.suffixes(term.argument)
 
 
-def is_lower_affix(term: Term) -> bool:
-    return term.function in ("lprefix", "lsuffix")
+def looks_lower(term: Term) -> bool:
+    return term.function in ("lower", "lprefix", "lsuffix")

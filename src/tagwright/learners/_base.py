@@ -10,7 +10,7 @@ import os
 import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import chain, islice
+from itertools import accumulate, chain, islice, pairwise
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, Self
 
@@ -21,7 +21,7 @@ from tagwright.attributes.templates import FeatureSet, resolve
 from tagwright.calibration import Platt
 from tagwright.encode.dataset import Dataset
 from tagwright.encode.encoder import Encoder
-from tagwright.encode.flat_text import FlatText, Sentences
+from tagwright.encode.flat_text import FlatText, Sentences, sentence_lengths
 from tagwright.errors import DataError, ParameterError
 from tagwright.io.spans import allowed_transitions, detect_scheme
 from tagwright.learners._decoder import Decoder, Scores
@@ -87,10 +87,8 @@ class SequenceTagger(Estimator):
         for data, mask, lengths in self._encoded(X, allowed):
             decode = self.decoder_.best if decoding == "viterbi" else self.decoder_.best_by_position
             labels: list[str] = names[decode(data, mask)].tolist()
-            end = 0
-            for length in lengths:
-                out.append(labels[end : end + length])
-                end += length
+            ends = list(accumulate(lengths, initial=0))
+            out += [labels[begin:end] for begin, end in pairwise(ends)]
         return out
 
     def predict_marginals(self, X: Sentences, allowed: Allowed | None = None) -> list[list[dict[str, float]]]:
@@ -163,16 +161,20 @@ class SequenceTagger(Estimator):
     def _encoded(self, X: Sentences, allowed: Allowed | None) -> Iterator[tuple[Dataset, Bools | None, list[int]]]:
         """Batches of `X` as Datasets, with their constraints and the lengths of their sentences."""
         self._check_fitted()
-        for first, last in _batches(X):
-            part = [sentence for sentence in X[first:last] if len(sentence)]
-            text = FlatText.build(part, width=self.encoder_.width)
+        all_lengths = sentence_lengths(X)
+        for first, last in _batches(all_lengths):
+            sentences, lengths = X[first:last], all_lengths[first:last]
+            present = [i for i, length in enumerate(lengths) if length] if 0 in lengths else None
+            part = sentences if present is None else [sentences[i] for i in present]
+            sizes = lengths if present is None else [lengths[i] for i in present]
+            text = FlatText.build(part, width=self.encoder_.width, lengths=sizes)
             mask = None
             if allowed is not None:
-                entries = [entry for entry, s in zip(allowed[first:last], X[first:last], strict=True) if len(s)]
+                entries = allowed[first:last] if present is None else [allowed[first:last][i] for i in present]
                 mask = allowed_mask(entries, text, self.labels_)
             with self._lock:
                 data = self.encode_text(text)
-                yield data, mask, [len(sentence) for sentence in X[first:last]]
+                yield data, mask, lengths
 
     def encode_text(self, text: FlatText) -> Dataset:
         """A Dataset of new text, with whatever the scores need for its unknown words."""
@@ -278,17 +280,12 @@ class SequenceTagger(Estimator):
         return chain_weights + self.decoder_.scores.n_parameters
 
 
-def _batches(X: Sentences) -> Iterator[tuple[int, int]]:
+def _batches(lengths: list[int]) -> Iterator[tuple[int, int]]:
     """Runs of sentences of about BATCH_TOKENS tokens."""
-    if isinstance(X, str) or not hasattr(X, "__len__"):
-        raise DataError(f"expected a list of sentences, found {type(X).__name__}", place="X")
-    first = tokens = 0
-    for i, sentence in enumerate(X):
-        if isinstance(sentence, str) or not hasattr(sentence, "__len__"):
-            raise DataError(f"a sentence is a list of items, found {sentence!r:.60}", place=f"X[{i}]")
-        tokens += len(sentence)
-        if tokens >= BATCH_TOKENS:
-            yield first, i + 1
-            first, tokens = i + 1, 0
-    if first < len(X):
-        yield first, len(X)
+    ends = np.cumsum(lengths)
+    first = 0
+    while first < len(lengths):
+        before = int(ends[first - 1]) if first else 0
+        last = min(int(np.searchsorted(ends, before + BATCH_TOKENS)) + 1, len(lengths))
+        yield first, last
+        first = last
