@@ -25,7 +25,10 @@ from tagwright.arrays import Bools, Doubles, Floats, Ints, Longs, Shorts
 from tagwright.chain.forward_backward import FLOOR, Chain, Expectations
 from tagwright.chain.log_space import log_forward_backward
 from tagwright.chain.tilt import tilt
-from tagwright.chain.viterbi import Steps
+from tagwright.chain.viterbi import Steps, advance, find_survivors, first_best
+
+FEW = 8
+"""Labels that Viterbi looks at one by one rather than as a row."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,17 +120,6 @@ def add_products(before: Floats, v: Floats, last: Shorts, now: Shorts, weight: f
         a, p = before[i] * number, last[i]
         for j in range(now.shape[0]):
             edges[p, now[j]] += a * v[j]
-
-
-@tight_kernel
-def step_best(before: Floats, transition: Floats, last: Shorts, now: Shorts, out: Floats) -> None:
-    """out[c] = max_p before[p] + transition[p, c]."""
-    for j in range(now.shape[0]):
-        out[j] = -np.inf
-    for i in range(last.shape[0]):
-        d, p = before[i], last[i]
-        for j in range(now.shape[0]):
-            out[j] = max(out[j], d + transition[p, now[j]])
 
 
 @tight_kernel
@@ -299,54 +291,95 @@ def expect_of_candidates(
 
 
 @tight_kernel
-def viterbi_of_candidates(
-    emission: Floats, offsets: Longs, rows: Ints, pointers: Longs, labels: Shorts, transition: Floats, start: Floats,
-    stop: Floats, delta: Floats, found: Ints, scores: Doubles,
+def step_to_candidates(
+    previous: Floats, emission: Floats, transition: Floats, lead: Floats, before: Shorts, now: Shorts, alive: Longs,
+    masked: Floats, out: Floats,
 ) -> None:  # fmt: skip
-    """Given emission [n, P], offsets [N + 1], Candidates and Steps; delta [L, K] is work. Returned: found [n],
-    scores [N] (−inf where no labelling is possible). Ties: the smallest label wins, as in viterbi."""
-    for i in range(offsets.shape[0] - 1):
-        begin, end = offsets[i], offsets[i + 1]
-        for t in range(end - begin):
-            first, last = pointers[rows[begin + t]], pointers[rows[begin + t] + 1]
-            if t == 0:
-                gather(start, labels[first:last], delta[0])
-            else:
-                before, after = pointers[rows[begin + t - 1]], pointers[rows[begin + t - 1] + 1]
-                step_best(delta[t - 1], transition, labels[before:after], labels[first:last], delta[t])
-            for e in range(first, last):
-                delta[t, e - first] += emission[begin + t, labels[e]]
-        scores[i] = trace_back(rows[begin:end], pointers, labels, transition, stop, delta, found[begin:])
+    """δ_t (chain/viterbi.py) at the candidates `now`; `before` are those of t − 1.
+
+    Few labels are looked at one by one, and the rest of their row means nothing. Many are a row, with −inf beside them;
+    as predecessors, those that survive are enough.
+    """
+    n = before.shape[0]
+    if n > FEW:
+        n = find_survivors(previous, lead, transition.shape[0], alive)
+    else:
+        for k in range(n):
+            alive[k] = before[k]
+    if now.shape[0] > FEW:
+        masked[:] = -np.inf
+        for k in range(now.shape[0]):
+            masked[now[k]] = emission[now[k]]
+        advance(previous, masked, transition, alive, n, out)
+        return
+    for k in range(now.shape[0]):
+        y = now[k]
+        best = previous[alive[0]] + transition[alive[0], y]
+        for i in range(1, n):
+            best = max(best, previous[alive[i]] + transition[alive[i], y])
+        out[y] = best + emission[y]
 
 
 @tight_kernel
-def trace_back(
-    rows: Ints, pointers: Longs, labels: Shorts, transition: Floats, stop: Floats, delta: Floats, found: Ints
-) -> float:
-    """The best labels of one sentence from δ, right to left, into found [≥ T]; returns their score."""
-    score = -np.inf
-    for t in range(rows.shape[0] - 1, -1, -1):
-        first = pointers[rows[t]]
-        best, top = 0, delta.dtype.type(-np.inf)
-        for j in range(pointers[rows[t] + 1] - first):
-            p = labels[first + j]
-            value = delta[t, j] + (stop[p] if t == rows.shape[0] - 1 else transition[p, found[t + 1]])
-            if value > top:
-                best, top = j, value
-        found[t] = labels[first + best]
-        if t == rows.shape[0] - 1:
-            score = float(top)
-    return score
+def best_candidate(delta: Floats, bonus: Floats, now: Shorts, Y: int, sums: Floats) -> int:
+    """The smallest candidate that maximises δ + bonus."""
+    if now.shape[0] > FEW:
+        return first_best(delta, bonus, Y, sums)
+    best = int(now[0])
+    for k in range(1, now.shape[0]):
+        best = int(now[k]) if delta[now[k]] + bonus[now[k]] > delta[best] + bonus[best] else best
+    return best
+
+
+@tight_kernel
+def trace_candidates(
+    delta: Floats, T: int, rows: Ints, pointers: Longs, labels: Shorts, incoming: Floats, stop: Floats, sums: Floats,
+    found: Ints,
+) -> float:  # fmt: skip
+    """The best labels of one sentence into found [≥ T]; returns their score."""
+    Y = incoming.shape[0]
+    best, total = 0, 0.0
+    for t in range(T - 1, -1, -1):
+        now = labels[pointers[rows[t]] : pointers[rows[t] + 1]]
+        best = best_candidate(delta[t], stop if t == T - 1 else incoming[best], now, Y, sums)
+        if t == T - 1:
+            total = float(delta[t, best] + stop[best])
+        found[t] = best
+    return total
+
+
+@tight_kernel
+def viterbi_of_candidates(
+    emission: Floats, offsets: Longs, rows: Ints, pointers: Longs, labels: Shorts, transition: Floats, incoming: Floats,
+    start: Floats, stop: Floats, lead: Floats, delta: Floats, alive: Longs, sums: Floats, found: Ints, scores: Doubles,
+) -> None:  # fmt: skip
+    """Given emission [n, P], offsets [N + 1], Candidates and Steps; delta [L, P], alive [Y + 4], sums [P] are work.
+
+    Returned: found [n], scores [N] (−inf where no labelling is possible). Ties: the smallest label wins, as in viterbi.
+    """
+    for i in range(offsets.shape[0] - 1):
+        begin, T = offsets[i], offsets[i + 1] - offsets[i]
+        before = labels[pointers[rows[begin]] : pointers[rows[begin] + 1]]
+        delta[0, :] = -np.inf
+        for k in range(before.shape[0]):
+            delta[0, before[k]] = start[before[k]] + emission[begin, before[k]]
+        for t in range(1, T):
+            r = rows[begin + t]
+            now = labels[pointers[r] : pointers[r + 1]]
+            step_to_candidates(delta[t - 1], emission[begin + t], transition, lead, before, now, alive, sums, delta[t])
+            before = now
+        scores[i] = trace_candidates(delta, T, rows[begin:], pointers, labels, incoming, stop, sums, found[begin:])
 
 
 def best_paths_of_candidates(
     emission: Floats, offsets: Longs, candidates: Candidates, steps: Steps
 ) -> tuple[Ints, Doubles]:
     """The best labels [n] and their scores [N] for a run of sentences, emission [n, P]."""
+    P = emission.shape[1]
     found, scores = np.empty(len(emission), np.int32), np.empty(len(offsets) - 1)
-    shape = (int(np.diff(offsets).max(initial=1)), int(candidates.sizes.max(initial=1)))
     viterbi_of_candidates(
-        emission, offsets, *candidates.arrays, steps.transition, steps.start, steps.stop,
-        np.empty(shape, emission.dtype), found, scores,
+        emission, offsets, *candidates.arrays, steps.transition, steps.incoming, steps.start, steps.stop, steps.lead,
+        np.empty((int(np.diff(offsets).max(initial=1)), P), emission.dtype), np.empty(steps.n_labels + 4, np.int64),
+        np.empty(P, emission.dtype), found, scores,
     )  # fmt: skip
     return found, scores

@@ -83,17 +83,13 @@ def find_survivors(previous: Floats, lead: Floats, Y: int, alive: Longs) -> int:
 
 
 @tight_kernel
-def step(
-    previous: Floats, emission: Floats, transition: Floats, lead: Floats, Y: int, alive: Longs, out: Floats
-) -> int:
-    """δ_t from δ_{t−1}, four surviving labels at a time. Returns the predecessor that all labels have, −1 if there are
-    several. Rows are padded with −inf. alive [Y + 4]: work."""
-    n = find_survivors(previous, lead, Y, alive)
+def advance(previous: Floats, emission: Floats, transition: Floats, alive: Longs, n: int, out: Floats) -> None:
+    """δ_t from δ_{t−1} at the labels alive[: n], four at a time. Rows are padded with −inf; alive has room for more."""
     if n == 1:
         d, t = previous[alive[0]], transition[alive[0]]
         for j in range(out.shape[0]):
             out[j] = (d + t[j]) + emission[j]
-        return int(alive[0])
+        return
     while n % 4 != 0:
         alive[n] = alive[n - 1]
         n += 1
@@ -109,7 +105,16 @@ def step(
             out[j] = a if k == 0 or a > out[j] else out[j]
     for j in range(out.shape[0]):
         out[j] += emission[j]
-    return -1
+
+
+@tight_kernel
+def step(
+    previous: Floats, emission: Floats, transition: Floats, lead: Floats, Y: int, alive: Longs, out: Floats
+) -> int:
+    """δ_t from δ_{t−1}. Returns the predecessor that all labels have, −1 if there are several. alive [Y + 4]: work."""
+    n = find_survivors(previous, lead, Y, alive)
+    advance(previous, emission, transition, alive, n, out)
+    return int(alive[0]) if n == 1 else -1
 
 
 @tight_kernel
@@ -118,6 +123,18 @@ def first_best(scores: Floats, bonus: Floats, Y: int, sums: Floats) -> int:
     for j in range(sums.shape[0]):
         sums[j] = scores[j] + bonus[j]
     return first_largest(sums, Y)
+
+
+@tight_kernel
+def trace_back(delta: Floats, T: int, incoming: Floats, stop: Floats, sums: Floats, found: Ints) -> float:
+    """The best labels of one sentence into found [≥ T], where −1 stands for what `step` left open; their score."""
+    Y = incoming.shape[0]
+    best = first_best(delta[T - 1], stop, Y, sums)
+    found[T - 1] = best
+    for t in range(T - 2, -1, -1):
+        if found[t] < 0:
+            found[t] = first_best(delta[t], incoming[found[t + 1]], Y, sums)
+    return float(delta[T - 1, best] + stop[best])
 
 
 @tight_kernel
@@ -138,12 +155,7 @@ def viterbi(
         for t in range(1, T):
             found = step(delta[t - 1], emission[begin + t], transition, lead, Y, alive, delta[t])
             labels[begin + t - 1] = found
-        best = first_best(delta[T - 1], stop, Y, sums)
-        scores[i] = delta[T - 1, best] + stop[best]
-        labels[begin + T - 1] = best
-        for t in range(T - 2, -1, -1):
-            if labels[begin + t] < 0:
-                labels[begin + t] = first_best(delta[t], incoming[labels[begin + t + 1]], Y, sums)
+        scores[i] = trace_back(delta, T, incoming, stop, sums, labels[begin:])
 
 
 def best_paths(emission: Floats, offsets: Longs, steps: Steps) -> tuple[Ints, Doubles]:

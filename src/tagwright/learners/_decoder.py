@@ -21,11 +21,13 @@ from tagwright.chain.kbest import k_best
 from tagwright.chain.second_order import SecondOrderChain, expect_of_pairs
 from tagwright.chain.second_order_paths import PairSteps, best_paths_of_pairs, k_best_of_pairs
 from tagwright.chain.span_probability import span_probabilities
+from tagwright.chain.tagging import best_labels
 from tagwright.chain.trigrams import Trigrams
 from tagwright.chain.viterbi import Steps, best_paths
 from tagwright.encode.dataset import Dataset
 from tagwright.errors import DataError, ParameterError
 from tagwright.io.spans import Borders
+from tagwright.scores.linear import LinearScores
 
 RUN_TOKENS = 1 << 11
 
@@ -69,8 +71,15 @@ class Decoder:
 
     def best(self, data: Dataset, allowed: Bools | None = None) -> Ints:
         """The best label of every token [n]."""
-        labels = np.empty(data.n_tokens, np.int32)
         candidates = self._candidates(data)
+        if self._plain and allowed is None and (candidates is None or not len(data.attributes)):
+            assert isinstance(self.scores, LinearScores)
+            steps = self._ready_steps()
+            assert isinstance(steps, Steps)
+            labels, scores = best_labels(self.scores, data, steps, candidates)
+            self._check_possible(scores, 0)
+            return labels
+        labels = np.empty(data.n_tokens, np.int32)
         for first, last, rows in self._runs(data, allowed):
             offsets = data.offsets[first : last + 1]
             found, scores = self._best_paths(rows, offsets - offsets[0], self._part(candidates, offsets))
@@ -202,6 +211,11 @@ class Decoder:
             if allowed is not None:
                 rows[:, : self.scores.n_labels][~allowed[begin:end]] = -np.inf
             yield first, last, rows
+
+    @property
+    def _plain(self) -> bool:
+        """Whether rows are linear scores, and nothing but, in a chain of first order: then there is a quicker way."""
+        return isinstance(self.scores, LinearScores) and self.trigrams is None and type(self) is Decoder
 
     def _emission(self, data: Dataset, first: int, last: int, out: Floats) -> None:
         """The emission rows of the sentences `first` to `last` − 1, into out [n, P]."""

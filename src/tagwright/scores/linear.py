@@ -50,36 +50,48 @@ def fill_table(
 
 
 @tight_kernel
+def fetch_places(places: Ints, t: int, table: Floats, labels: Ints, weights: Floats) -> None:
+    """Ask for what stands at the places of token t."""
+    for s in range(places.shape[1]):
+        place = places[t, s]
+        if place > NOWHERE:
+            fetch_early(table, place)
+        elif place < NOWHERE:
+            fetch_early(labels, (-2 - place) // SHORT)
+            fetch_early(weights, (-2 - place) // SHORT)
+
+
+@tight_kernel
+def score_token(places: Ints, t: int, table: Floats, labels: Ints, weights: Floats, row: Floats) -> None:
+    """row = Σ of what stands at the places of token t: rows two at a time, then single weights."""
+    S = places.shape[1]
+    row[:] = 0
+    s = 0
+    while s + 1 < S and places[t, s + 1] > NOWHERE:
+        a, b = table[places[t, s]], table[places[t, s + 1]]
+        for j in range(row.shape[0]):
+            row[j] += a[j] + b[j]
+        s += 2
+    if s < S and places[t, s] > NOWHERE:
+        a = table[places[t, s]]
+        for j in range(row.shape[0]):
+            row[j] += a[j]
+    s = S - 1
+    while s >= 0 and places[t, s] < NOWHERE:
+        w = (-2 - places[t, s]) // SHORT
+        for k in range(w, w + (-2 - places[t, s]) % SHORT + 1):
+            row[labels[k]] += weights[k]
+        s -= 1
+
+
+@tight_kernel
 def add_scores(places: Ints, table: Floats, labels: Ints, weights: Floats, out: Floats) -> None:
-    """out[t] = Σ of what stands at the places of token t: rows two at a time, then single weights."""
-    n, S = places.shape
+    """out[t] = Σ of what stands at the places of token t."""
+    n = places.shape[0]
     for t in range(n):
         if t + AHEAD < n:
-            for s in range(S):
-                place = places[t + AHEAD, s]
-                if place > NOWHERE:
-                    fetch_early(table, place)
-                elif place < NOWHERE:
-                    fetch_early(labels, (-2 - place) // SHORT)
-                    fetch_early(weights, (-2 - place) // SHORT)
-        row = out[t]
-        row[:] = 0
-        s = 0
-        while s + 1 < S and places[t, s + 1] > NOWHERE:
-            a, b = table[places[t, s]], table[places[t, s + 1]]
-            for j in range(row.shape[0]):
-                row[j] += a[j] + b[j]
-            s += 2
-        if s < S and places[t, s] > NOWHERE:
-            a = table[places[t, s]]
-            for j in range(row.shape[0]):
-                row[j] += a[j]
-        s = S - 1
-        while s >= 0 and places[t, s] < NOWHERE:
-            w = (-2 - places[t, s]) // SHORT
-            for k in range(w, w + (-2 - places[t, s]) % SHORT + 1):
-                row[labels[k]] += weights[k]
-            s -= 1
+            fetch_places(places, t + AHEAD, table, labels, weights)
+        score_token(places, t, table, labels, weights, out[t])
 
 
 @tight_kernel

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tagwright._jit import kernel, tight_kernel
-from tagwright.arrays import Ints, Longs, grown
+from tagwright.arrays import Bools, Ints, Longs, grown
 from tagwright.encode.dataset import Dataset
 from tagwright.encode.encoder import Encoder
 
@@ -118,14 +118,17 @@ def find_form(forms: Ints, p: int, offset: int, begin: int, end: int) -> int:
 
 @tight_kernel
 def list_places(
-    forms: Ints, slot_offsets: Longs, places: Ints, offsets: Longs, first: int, last: int, n_rows: Ints, n_short: Ints,
-    out: Ints,
+    forms: Ints, slot_offsets: Longs, places: Ints, offsets: Longs, first: int, last: int, wanted: Bools, n_rows: Ints,
+    n_short: Ints, out: Ints,
 ) -> None:  # fmt: skip
-    """Add the places of one source to those of the tokens, out [n, S], that has n_rows [n] and n_short [n] already."""
+    """Add the places of one source to those of the wanted tokens, out [n, S], that has n_rows [n] and n_short [n]
+    already."""
     S = slot_offsets.shape[0]
     for i in range(first, last):
         for p in range(offsets[i], offsets[i + 1]):
             t = p - offsets[first]
+            if not wanted[t]:
+                continue
             for s in range(S):
                 place = places[find_form(forms, p, slot_offsets[s], offsets[i], offsets[i + 1]) * S + s]
                 if place >= 0:
@@ -177,11 +180,15 @@ class Places:
         )  # fmt: skip
         self.n_placed[c] = last
 
-    def of_tokens(self, data: Dataset, first: int, last: int) -> Ints:
-        """The places of the tokens of the sentences `first` to `last` − 1: [n, S]."""
+    def of_tokens(self, data: Dataset, first: int, last: int, wanted: Bools | None = None) -> Ints:
+        """The places of the tokens of the sentences `first` to `last` − 1: [n, S]; of the wanted ones, if that is
+        given [n]."""
         n = int(data.offsets[last] - data.offsets[first])
         out = np.full((n, self.n_slots), NOWHERE, np.int32)
-        n_rows, n_short = np.zeros(n, np.int32), np.zeros(n, np.int32)
+        n_rows, n_short = np.zeros((2, n), np.int32)
+        wanted = np.ones(n, np.bool_) if wanted is None else wanted
         for c, slots in enumerate(self.slots):
-            list_places(data.forms[c], slots.offsets, self.of_forms[c], data.offsets, first, last, n_rows, n_short, out)
+            list_places(
+                data.forms[c], slots.offsets, self.of_forms[c], data.offsets, first, last, wanted, n_rows, n_short, out
+            )
         return out
