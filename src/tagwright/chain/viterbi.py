@@ -55,12 +55,14 @@ class Steps:
 
 @tight_kernel
 def first_largest(row: Floats, Y: int) -> int:
-    """The smallest j < Y with the largest row[j]."""
+    """The smallest j < Y with the largest row[j]. No branch depends on the numbers among 64 labels."""
     peak = largest(row, Y)
-    for j in range(0, Y, BYTES // row.itemsize):
-        bits = reaching(row, peak, j)
+    for first in range(0, Y, 64):
+        bits = 0
+        for j in range(first, min(first + 64, Y), BYTES // row.itemsize):
+            bits |= reaching(row, peak, j) << (j - first)
         if bits != 0:
-            return int(j + lowest_bit(bits))
+            return int(first + lowest_bit(bits))
     return 0
 
 
@@ -73,10 +75,12 @@ def find_survivors(previous: Floats, lead: Floats, Y: int, alive: Longs) -> int:
     if peak == -np.inf:
         return 1
     n = 0
-    for j in range(0, Y, BYTES // previous.itemsize):
-        bits = sums_reaching(previous, bonus, peak, j)
+    for first in range(0, Y, 64):
+        bits = 0
+        for j in range(first, min(first + 64, Y), BYTES // previous.itemsize):
+            bits |= sums_reaching(previous, bonus, peak, j) << (j - first)
         while bits != 0:
-            alive[n] = j + lowest_bit(bits)
+            alive[n] = first + lowest_bit(bits)
             bits &= bits - 1
             n += 1
     return max(n, 1)
