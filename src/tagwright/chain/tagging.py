@@ -100,7 +100,7 @@ def best_labels(
     """The best labels of all tokens [n], and of every sentence a number [N]: −inf where no labelling is possible."""
     found, totals = np.empty(data.n_tokens, np.int32), np.empty(data.n_sentences)
     Y, P = steps.n_labels, scores.width
-    longest = int(data.lengths.max(initial=1))
+    longest = int((data.offsets[1:] - data.offsets[:-1]).max(initial=1))
     delta, row, sums = (np.empty(shape, scores.dtype) for shape in ((longest, P), (1, P), P))
     alive = np.empty(Y + 4, np.int64)
     chain = (steps.transition, steps.incoming, steps.start, steps.stop, steps.lead)

@@ -42,7 +42,7 @@ class KeyTable:
     def find(self, keys: Longs) -> Ints:
         """Numbers of `keys`, −1 for those unknown or negative."""
         found = np.empty(len(keys), np.int32)
-        find_keys(keys, self.slots, found)
+        find_keys(keys, self.slots, 0, -1, found)
         return found
 
 
@@ -65,12 +65,9 @@ class Combinations:
     def __len__(self) -> int:
         return self.n_known
 
-    def find(self, keys: Longs) -> Ints:
-        """The form of every key, 0 for unknown ones."""
-        numbers = self.table.find(keys)
-        numbers += np.int32(N_EDGES)
-        numbers[numbers < N_EDGES] = 0
-        return numbers
+    def find(self, keys: Longs, out: Ints) -> None:
+        """The form of every key, 0 for unknown ones, into out [n]."""
+        find_keys(keys, self.table.slots, N_EDGES, 0, out)
 
 
 @tight_kernel
@@ -90,35 +87,50 @@ def insert_keys(keys: Longs, slots: Longs) -> None:
 
 
 @tight_kernel
-def find_keys(keys: Longs, slots: Longs, found: Ints) -> None:
+def find_keys(keys: Longs, slots: Longs, base: int, unknown: int, found: Ints) -> None:
+    """found[n] = base + number of key n; `unknown` where there is none."""
     for n in range(keys.shape[0]):
         if n + AHEAD < keys.shape[0]:
             fetch_early(slots, first_slot(keys[n + AHEAD], slots))
-        found[n] = -1
+        found[n] = unknown
         if keys[n] < 0:
             continue
         place = first_slot(keys[n], slots)
         while slots[place] != EMPTY:
             if slots[place] == keys[n]:
-                found[n] = slots[place + 1]
+                found[n] = base + slots[place + 1]
                 break
             place = (place + 2) & (slots.shape[0] - 1)
 
 
 @tight_kernel
-def join_cell(
-    forms: Ints, codes: Ints, term: int, offset: int, size: int, offsets: Longs, first: bool, keys: Longs
-) -> None:
-    """One more digit of every token's key: the code of a term of the form `offset` tokens further on."""
+def code_at(forms: Ints, codes: Ints, term: int, p: int, begin: int, end: int) -> int:
+    """The code of a term at p; of an edge's form beyond the sentence."""
+    return int(codes[0 if p < begin else N_EDGES - 1 if p >= end else forms[p], term])
+
+
+@tight_kernel
+def join_first(
+    forms: Ints, codes: Ints, term: int, offset: int, forms_b: Ints, codes_b: Ints, term_b: int, offset_b: int,
+    size_b: int, offsets: Longs, keys: Longs,
+) -> None:  # fmt: skip
+    """The first two digits of every token's key: codes of two terms, each some tokens further on. −1: one is absent."""
     for i in range(offsets.shape[0] - 1):
         begin, end = offsets[i], offsets[i + 1]
         for p in range(begin, end):
-            q = p + offset
-            code = codes[0 if q < begin else N_EDGES - 1 if q >= end else forms[q], term]
-            if code < 0 or (not first and keys[p] < 0):
-                keys[p] = EMPTY
-            else:
-                keys[p] = code if first else keys[p] * size + code
+            a = code_at(forms, codes, term, p + offset, begin, end)
+            b = code_at(forms_b, codes_b, term_b, p + offset_b, begin, end)
+            keys[p] = EMPTY if a < 0 or b < 0 else a * size_b + b
+
+
+@tight_kernel
+def join_next(forms: Ints, codes: Ints, term: int, offset: int, size: int, offsets: Longs, keys: Longs) -> None:
+    """One more digit of every token's key."""
+    for i in range(offsets.shape[0] - 1):
+        begin, end = offsets[i], offsets[i + 1]
+        for p in range(begin, end):
+            code = code_at(forms, codes, term, p + offset, begin, end)
+            keys[p] = EMPTY if code < 0 or keys[p] < 0 else keys[p] * size + code
 
 
 def check_size(sizes: Sequence[int]) -> None:

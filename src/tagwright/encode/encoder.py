@@ -20,7 +20,7 @@ import numpy as np
 
 from tagwright.arrays import Ints, Longs
 from tagwright.attributes.templates import Cell, FeatureSet, Term, attribute_name, join_values
-from tagwright.encode.conjunctions import Combinations, KeyTable, check_size, join_cell
+from tagwright.encode.conjunctions import Combinations, KeyTable, check_size, join_first, join_next
 from tagwright.encode.dataset import Dataset
 from tagwright.encode.flat_text import FlatText
 from tagwright.encode.forms import ColumnForms
@@ -133,23 +133,36 @@ class Encoder:
         return self._join(self._find_forms(text), text.offsets)
 
     def _find_forms(self, text: FlatText) -> Ints:
-        found = [column.find(text.column(c := column.column), text.spelled(c)) for column in self.columns]
-        return np.array(found, np.int32)
+        """The forms of the columns [C, n], with room for those of the conjunctions."""
+        forms = np.empty((len(self.columns) + len(self._conjunction_cells), len(text.items)), np.int32)
+        for row, column in zip(forms, self.columns, strict=False):
+            row[:] = column.find(text.column(column.column), text.spelled(column.column))
+        return forms
 
     def _join(self, forms: Ints, offsets: Longs) -> Dataset:
+        """The Dataset, after finding the forms of the conjunctions."""
         n = int(offsets[-1])
-        combined = [c.find(self.find_keys(c.places, forms, offsets)) for c in self.conjunctions]
-        everything = np.concatenate([forms, np.array(combined, np.int32).reshape(len(combined), n)])
+        for row, conjunction in zip(forms[len(self.columns) :], self.conjunctions, strict=True):
+            conjunction.find(self.find_keys(conjunction.places, forms, offsets), row)
         nothing = np.empty(0, np.int32)
-        return Dataset(offsets, everything, np.zeros(n + 1, np.int64), nothing, np.empty(0), NO_LABELS)
+        return Dataset(offsets, forms, np.zeros(n + 1, np.int64), nothing, np.empty(0), NO_LABELS)
+
+    @property
+    def _conjunction_cells(self) -> Sequence[tuple[Cell, ...]]:
+        assert self.features is not None
+        return self.features.conjunctions
 
     def find_keys(self, places: Sequence[tuple[int, int, int]], forms: Ints, offsets: Longs) -> Longs:
         """The key of a conjunction at every token; −1 where a cell is absent."""
+        cells = [(forms[place], self.columns[place].codes, term, offset) for place, term, offset in places]
         sizes = [len(self.columns[place].vocabularies[term]) for place, term, _ in places]
-        check_size(sizes)
-        keys = np.empty(int(offsets[-1]), np.int64)
-        for n, ((place, term, offset), size) in enumerate(zip(places, sizes, strict=True)):
-            join_cell(forms[place], self.columns[place].codes, term, offset, size, offsets, n == 0, keys)
+        if len(sizes) > 2:  # two cannot be too many
+            check_size(sizes)
+        keys = np.zeros(int(offsets[-1]), np.int64)
+        if len(cells) > 1:  # two at once: nearly all conjunctions have two cells
+            join_first(*cells[0], *cells[1], sizes[1], offsets, keys)
+        for cell, size in list(zip(cells, sizes, strict=True))[2 if len(cells) > 1 else 0 :]:
+            join_next(*cell, size, offsets, keys)
         return keys
 
     def _encode_given(self, text: FlatText, *, learn: bool) -> Dataset:

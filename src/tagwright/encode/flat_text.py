@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import accumulate, chain
 
 import numpy as np
 
@@ -42,8 +42,7 @@ class FlatText:
             place = f"{argument}[{lengths.index(0)}]"
             raise DataError("the sentence is empty; leave empty sentences out", place=place)
         items: list[Item] = list(chain.from_iterable(X))
-        offsets = np.zeros(len(lengths) + 1, np.int64)
-        np.cumsum(lengths, out=offsets[1:])
+        offsets = np.array(list(accumulate(lengths, initial=0)), np.int64)
         expected = width if width is not None else _width(items[0]) if items else 1
         joined = _join(items) if expected == 1 else None
         text = cls(items, offsets, expected, joined)

@@ -282,6 +282,9 @@ class SequenceTagger(Estimator):
 
 def _batches(lengths: list[int]) -> Iterator[tuple[int, int]]:
     """Runs of sentences of about BATCH_TOKENS tokens."""
+    if sum(lengths) <= BATCH_TOKENS:
+        yield 0, len(lengths)
+        return
     ends = np.cumsum(lengths)
     first = 0
     while first < len(lengths):

@@ -222,8 +222,9 @@ class Decoder:
         self.scores.emission(data, first, last, out)
 
     def _check_possible(self, scores: Doubles, first: int) -> None:
-        impossible = np.flatnonzero(~(scores > -np.inf))
-        if len(impossible):
+        possible = scores > -np.inf
+        if not possible.all():
+            impossible = np.flatnonzero(~possible)
             restrictions = "the allowed labels and the forbidden transitions"
             if self.dictionary is not None:
                 restrictions = "the tag dictionary, the allowed labels and the forbidden transitions"

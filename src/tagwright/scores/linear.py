@@ -135,7 +135,9 @@ class LinearScores:
 
     def fill_tables(self, workers: Workers) -> None:
         """Make the rows of words met since the last time."""
-        self._fill(self.places.update(), workers)
+        firsts = self.places.update()
+        if firsts != self.places.n_placed:
+            self._fill(firsts, workers)
 
     def _fill(self, firsts: list[int], workers: Workers) -> None:
         """The rows of all forms from the first ones on."""

@@ -168,7 +168,8 @@ class Places:
             self.n_placed = [source.n_known for source in sources]
         before = list(self.n_placed)
         for c, source in enumerate(sources):
-            self._place(c, len(source))
+            if len(source) > before[c]:
+                self._place(c, len(source))
         return before
 
     def _place(self, c: int, last: int) -> None:
