@@ -42,7 +42,7 @@ class KeyTable:
     def find(self, keys: Longs) -> Ints:
         """Numbers of `keys`, −1 for those unknown or negative."""
         found = np.empty(len(keys), np.int32)
-        find_keys(keys, self.slots, 0, -1, found)
+        find_keys(keys, self.slots, found)
         return found
 
 
@@ -67,7 +67,37 @@ class Combinations:
 
     def find(self, keys: Longs, out: Ints) -> None:
         """The form of every key, 0 for unknown ones, into out [n]."""
-        find_keys(keys, self.table.slots, N_EDGES, 0, out)
+        numbers = self.table.find(keys)
+        out[:] = np.where(numbers >= 0, numbers + N_EDGES, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnPairs:
+    """Conjunctions of two cells of the same column, nearly all that there are: they are found in one call.
+
+    place: of the column; rows: of the conjunctions among the forms; pairs[k]: term and offset of both cells, the
+    second's size, where the slots of conjunction k begin and end in `slots`
+    """
+
+    place: int
+    rows: Longs  # [K]
+    pairs: Longs  # [K, 7]
+    slots: Longs
+
+    @classmethod
+    def build(cls, place: int, found: dict[int, Combinations], sizes: Sequence[int]) -> ColumnPairs:
+        """From the conjunctions by their rows; sizes: of the column's vocabularies."""
+        pairs, end = [], 0
+        for conjunction in found.values():
+            (_, term, offset), (_, term_b, offset_b) = conjunction.places
+            begin, end = end, end + len(conjunction.table.slots)
+            pairs.append((term, offset, term_b, offset_b, sizes[term_b], begin, end))
+        slots = np.concatenate([conjunction.table.slots for conjunction in found.values()])
+        return cls(place, np.array(list(found), np.int64), np.array(pairs, np.int64), slots)
+
+    def find(self, codes: Ints, offsets: Longs, forms: Ints) -> None:
+        """Put the forms of the conjunctions into their rows of forms [C, n]; codes: of the column."""
+        find_pairs(self.place, codes, self.rows, self.pairs, self.slots, offsets, np.empty(AHEAD, np.int64), forms)
 
 
 @tight_kernel
@@ -87,20 +117,23 @@ def insert_keys(keys: Longs, slots: Longs) -> None:
 
 
 @tight_kernel
-def find_keys(keys: Longs, slots: Longs, base: int, unknown: int, found: Ints) -> None:
-    """found[n] = base + number of key n; `unknown` where there is none."""
+def find_key(key: int, slots: Longs) -> int:
+    """The number of a key; −1 for an unknown or negative one."""
+    if key >= 0:
+        place = first_slot(key, slots)
+        while slots[place] != EMPTY:
+            if slots[place] == key:
+                return int(slots[place + 1])
+            place = (place + 2) & (slots.shape[0] - 1)
+    return -1
+
+
+@tight_kernel
+def find_keys(keys: Longs, slots: Longs, found: Ints) -> None:
     for n in range(keys.shape[0]):
         if n + AHEAD < keys.shape[0]:
             fetch_early(slots, first_slot(keys[n + AHEAD], slots))
-        found[n] = unknown
-        if keys[n] < 0:
-            continue
-        place = first_slot(keys[n], slots)
-        while slots[place] != EMPTY:
-            if slots[place] == keys[n]:
-                found[n] = base + slots[place + 1]
-                break
-            place = (place + 2) & (slots.shape[0] - 1)
+        found[n] = find_key(keys[n], slots)
 
 
 @tight_kernel
@@ -110,22 +143,31 @@ def code_at(forms: Ints, codes: Ints, term: int, p: int, begin: int, end: int) -
 
 
 @tight_kernel
-def join_first(
-    forms: Ints, codes: Ints, term: int, offset: int, forms_b: Ints, codes_b: Ints, term_b: int, offset_b: int,
-    size_b: int, offsets: Longs, keys: Longs,
-) -> None:  # fmt: skip
-    """The first two digits of every token's key: codes of two terms, each some tokens further on. −1: one is absent."""
-    for i in range(offsets.shape[0] - 1):
-        begin, end = offsets[i], offsets[i + 1]
-        for p in range(begin, end):
-            a = code_at(forms, codes, term, p + offset, begin, end)
-            b = code_at(forms_b, codes_b, term_b, p + offset_b, begin, end)
-            keys[p] = EMPTY if a < 0 or b < 0 else a * size_b + b
+def find_pairs(
+    place: int, codes: Ints, rows: Longs, pairs: Longs, slots: Longs, offsets: Longs, keys: Longs, forms: Ints
+) -> None:
+    """As ColumnPairs.find. keys [AHEAD]: work. A key is looked up AHEAD tokens after its slot was asked for."""
+    n = offsets[-1]
+    for k in range(rows.shape[0]):
+        term, offset, term_b, offset_b, size_b = pairs[k, 0], pairs[k, 1], pairs[k, 2], pairs[k, 3], pairs[k, 4]
+        own = slots[pairs[k, 5] : pairs[k, 6]]
+        i = 0
+        for p in range(n + AHEAD):
+            if p >= AHEAD:
+                number = find_key(keys[p % AHEAD], own)
+                forms[rows[k], p - AHEAD] = N_EDGES + number if number >= 0 else 0
+            if p < n:
+                while p >= offsets[i + 1]:
+                    i += 1
+                a = code_at(forms[place], codes, term, p + offset, offsets[i], offsets[i + 1])
+                b = code_at(forms[place], codes, term_b, p + offset_b, offsets[i], offsets[i + 1])
+                keys[p % AHEAD] = EMPTY if a < 0 or b < 0 else a * size_b + b
+                fetch_early(own, first_slot(keys[p % AHEAD], own))
 
 
 @tight_kernel
 def join_next(forms: Ints, codes: Ints, term: int, offset: int, size: int, offsets: Longs, keys: Longs) -> None:
-    """One more digit of every token's key."""
+    """One more digit of every token's key: the code of a term some tokens further on. −1: a cell is absent."""
     for i in range(offsets.shape[0] - 1):
         begin, end = offsets[i], offsets[i + 1]
         for p in range(begin, end):

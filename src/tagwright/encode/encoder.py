@@ -20,7 +20,7 @@ import numpy as np
 
 from tagwright.arrays import Ints, Longs
 from tagwright.attributes.templates import Cell, FeatureSet, Term, attribute_name, join_values
-from tagwright.encode.conjunctions import Combinations, KeyTable, check_size, join_first, join_next
+from tagwright.encode.conjunctions import ColumnPairs, Combinations, KeyTable, check_size, join_next
 from tagwright.encode.dataset import Dataset
 from tagwright.encode.flat_text import FlatText
 from tagwright.encode.forms import ColumnForms
@@ -50,6 +50,7 @@ class Encoder:
         self.columns: list[ColumnForms] = []
         self.slots: list[list[Slot]] = []
         self.conjunctions: list[Combinations] = []
+        self._pairs: list[ColumnPairs] | None = None  # of the conjunctions, when they are all there
         self.given = Vocabulary()
         self.n_attributes = 0
         if features is not None:
@@ -115,6 +116,7 @@ class Encoder:
         """Number the known combinations of some cells."""
         places = tuple(self.place_of(cell) for cell in cells)
         self.conjunctions.append(Combinations(cells, places, KeyTable.build(keys)))
+        self._pairs = None
         self.slots.append([Slot(0, (0,), (self.n_attributes,))])
         self.n_attributes += len(keys)
 
@@ -142,10 +144,27 @@ class Encoder:
     def _join(self, forms: Ints, offsets: Longs) -> Dataset:
         """The Dataset, after finding the forms of the conjunctions."""
         n = int(offsets[-1])
-        for row, conjunction in zip(forms[len(self.columns) :], self.conjunctions, strict=True):
-            conjunction.find(self.find_keys(conjunction.places, forms, offsets), row)
+        if self._pairs is None:
+            self._pairs = self._group_pairs()
+        together = {row for pairs in self._pairs for row in pairs.rows.tolist()}
+        for pairs in self._pairs:
+            pairs.find(self.columns[pairs.place].codes, offsets, forms)
+        for row, conjunction in enumerate(self.conjunctions, len(self.columns)):
+            if row not in together:
+                conjunction.find(self.find_keys(conjunction.places, forms, offsets), forms[row])
         nothing = np.empty(0, np.int32)
         return Dataset(offsets, forms, np.zeros(n + 1, np.int64), nothing, np.empty(0), NO_LABELS)
+
+    def _group_pairs(self) -> list[ColumnPairs]:
+        """The conjunctions that can be found together."""
+        groups: dict[int, dict[int, Combinations]] = {}
+        for row, conjunction in enumerate(self.conjunctions, len(self.columns)):
+            if len(conjunction.places) == 2 and conjunction.places[0][0] == conjunction.places[1][0]:
+                groups.setdefault(conjunction.places[0][0], {})[row] = conjunction
+        return [
+            ColumnPairs.build(place, found, [len(vocabulary) for vocabulary in self.columns[place].vocabularies])
+            for place, found in groups.items()
+        ]
 
     @property
     def _conjunction_cells(self) -> Sequence[tuple[Cell, ...]]:
@@ -159,9 +178,7 @@ class Encoder:
         if len(sizes) > 2:  # two cannot be too many
             check_size(sizes)
         keys = np.zeros(int(offsets[-1]), np.int64)
-        if len(cells) > 1:  # two at once: nearly all conjunctions have two cells
-            join_first(*cells[0], *cells[1], sizes[1], offsets, keys)
-        for cell, size in list(zip(cells, sizes, strict=True))[2 if len(cells) > 1 else 0 :]:
+        for cell, size in zip(cells, sizes, strict=True):
             join_next(*cell, size, offsets, keys)
         return keys
 

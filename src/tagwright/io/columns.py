@@ -96,6 +96,8 @@ def read_columns(lines: Lines, layout: Layout) -> Iterator[Sentence]:
 
 def _split_block(rows: list[str], lines: Lines, number: int, layout: Layout) -> tuple[list[str], int]:
     """The fields of a sentence as in `split_evenly`, and the step from a field to the next of its column."""
+    if layout.width <= 1 and layout.label is None and layout.inputs == (0,) and not _has_separator(rows):
+        return rows, 1
     separator = "\t" if "\t" in rows[0] else " "
     width = layout.width or rows[0].count(separator) + 1
     fields = split_evenly(rows, separator, width)
@@ -106,6 +108,11 @@ def _split_block(rows: list[str], lines: Lines, number: int, layout: Layout) -> 
         width = min(map(len, table))
         fields = [field for row in table for field in (*row[:width], "\n")]
     return fields, width + 1
+
+
+def _has_separator(rows: list[str]) -> bool:
+    text = "".join(rows)
+    return " " in text or "\t" in text
 
 
 def _split_carefully(rows: list[str], lines: Lines, number: int, layout: Layout) -> list[list[str]]:
@@ -176,6 +183,10 @@ def write_columns(sentence: Sentence, labels: Sequence[str], values: Sequence[st
     for i in range(sentence.words[0]):
         if HEADER.match(lines[i]):
             lines[i] += " PREDICTED" if values is None else " PREDICTED PROBABILITY"
+    first, last = sentence.words[0], sentence.words[-1] + 1
+    if last - first == len(added) and " " not in "".join(lines[first:last]):
+        lines[first:last] = map("\t".join, zip(lines[first:last], added))
+        return lines
     for i, label in zip(sentence.words, added):
         line = lines[i]
         if "\t" in line or " " not in line:

@@ -139,6 +139,24 @@ def list_places(
                     out[t, out.shape[1] - n_short[t]] = place
 
 
+@tight_kernel
+def list_conjunctions(
+    forms: Ints, places: Ints, bases: Longs, begin: int, wanted: Bools, n_rows: Ints, n_short: Ints, out: Ints
+) -> None:
+    """The same for all conjunctions, forms [K, n_all], at once: places[bases[k] + f] is that of form f."""
+    for t in range(out.shape[0]):
+        if not wanted[t]:
+            continue
+        for k in range(forms.shape[0]):
+            place = places[bases[k] + forms[k, begin + t]]
+            if place >= 0:
+                out[t, n_rows[t]] = place
+                n_rows[t] += 1
+            elif place < NOWHERE:
+                n_short[t] += 1
+                out[t, out.shape[1] - n_short[t]] = place
+
+
 class Places:
     """The places of all forms that an encoder knows, with `n_rows` rows. Visitors get theirs when they come."""
 
@@ -151,6 +169,11 @@ class Places:
         self.n_rows = 0
         for c, source in enumerate(encoder.sources):
             self._place(c, source.n_known)
+        C, sizes = len(encoder.columns), [source.n_known for source in encoder.conjunctions]
+        self._of_conjunctions = np.concatenate(
+            [np.empty(0, np.int32), *(o[:n] for o, n in zip(self.of_forms[C:], sizes))]
+        )
+        self._bases = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
         self.n_known_rows = self.n_rows
         self.seasons = [source.season for source in encoder.sources]
 
@@ -188,8 +211,12 @@ class Places:
         out = np.full((n, self.n_slots), NOWHERE, np.int32)
         n_rows, n_short = np.zeros((2, n), np.int32)
         wanted = np.ones(n, np.bool_) if wanted is None else wanted
-        for c, slots in enumerate(self.slots):
+        n_columns = len(self.encoder.columns)
+        for c, slots in enumerate(self.slots[:n_columns]):
             list_places(
                 data.forms[c], slots.offsets, self.of_forms[c], data.offsets, first, last, wanted, n_rows, n_short, out
             )
+        if len(self.slots) > n_columns:
+            found, begin = data.forms[n_columns:], int(data.offsets[first])
+            list_conjunctions(found, self._of_conjunctions, self._bases, begin, wanted, n_rows, n_short, out)
         return out
