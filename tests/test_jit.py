@@ -1,28 +1,117 @@
-"""The kernel decorator where machine code cannot be kept."""
+"""The kernel decorators: machine code that is kept, loaded without the compiler, or cannot be kept."""
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
 import pytest
 
-from tagwright import _jit
+from tagwright import _jit, _kernel_cache
+
+pytestmark = pytest.mark.skipif(not _jit.JIT, reason="there is no Numba")
+
+KERNELS = """
+import numpy as np
+from tagwright._jit import kernel, tight_kernel
+
+@tight_kernel
+def square(x):
+    return x * x
+
+@kernel
+def sum_of_squares(values):
+    total = values[0] - values[0]
+    for value in values:
+        total += square(value)
+    return total
+
+@kernel
+def doubled(values):
+    made = np.empty_like(values)
+    for i in range(len(values)):
+        made[i] = 2 * values[i]
+    return made
+"""
+
+FIRST = """
+import numpy as np
+from kernels import doubled, square, sum_of_squares
+assert sum_of_squares(np.array([1.0, 2.0])) == 5.0
+assert square(3) == 9
+assert doubled(np.array([1.0, 2.0])).tolist() == [2.0, 4.0]
+assert not sum_of_squares.stats.cache_hits
+"""
+
+SECOND = """
+import sys
+import numpy as np
+from kernels import doubled, square, sum_of_squares
+assert sum_of_squares(np.array([1.0, 2.0, 3.0])) == 14.0
+assert doubled(np.array([1.5])).tolist() == [3.0]      # an array is made, counted and freed
+assert square(4) == 16
+for kernel in (sum_of_squares, doubled, square):
+    assert sum(kernel.stats.cache_hits.values()) == 1, kernel
+    assert not kernel.stats.cache_misses, kernel
+assert "numba.np.linalg" not in sys.modules, "the compiler was made ready"
+assert "scipy.linalg" not in sys.modules
+
+# other types: the loaded kernels compile, and one calls the other, loaded too
+assert sum_of_squares(np.array([1, 2, 3])) == 14
+assert square(1.5) == 2.25
+assert doubled(np.array([1, 2], np.float32)).tolist() == [2.0, 4.0]
+assert doubled(np.array([1, 2], np.float32)).dtype == np.float32
+assert sum(sum_of_squares.stats.cache_misses.values()) == 1
+assert square.stats.cache_hits
+"""
+
+
+def run(code: str, folder: Path) -> None:
+    """In a process of its own, with a cache of its own."""
+    paths = os.pathsep.join([str(folder), *sys.path])
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(folder / "cache"), "PYTHONPATH": paths}
+    found = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False)
+    assert found.returncode == 0, found.stderr
+
+
+def test_machine_code_is_loaded_without_the_compiler(tmp_path: Path) -> None:
+    """A second process finds the kernels of the first, and compiles those that it needs for other types."""
+    (tmp_path / "kernels.py").write_text(KERNELS)
+    run(FIRST, tmp_path)
+    run(SECOND, tmp_path)
 
 
 def double(x: int) -> int:
     return 2 * x
 
 
-@pytest.mark.skipif(not _jit.JIT, reason="there is no Numba")
-def test_kernels_compile_without_a_cache(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_kernels_compile_without_a_folder(monkeypatch: pytest.MonkeyPatch) -> None:
     """As in a container whose folders are all read-only."""
-    original = _jit.numba.njit
+
+    def refuse(*_: object) -> None:
+        raise RuntimeError("cannot cache function: no locator available")
+
+    monkeypatch.setattr(_kernel_cache.numba_caching.FunctionCache, "__init__", refuse)
+    kernel: Any = _jit.kernel(double)
+    assert isinstance(kernel._cache, _kernel_cache.LateCache)
+    assert kernel(21) == 42
+    assert kernel.stats.cache_path is None
+
+
+@pytest.mark.parametrize("folder", [True, False])
+def test_a_numba_with_other_insides_caches_in_its_own_way(monkeypatch: pytest.MonkeyPatch, folder: bool) -> None:
     asked = []
 
-    def refuse_cache(**options: object) -> object:
-        asked.append(options.get("cache", False))
-        if options.get("cache"):
+    def enable(self: object) -> None:
+        asked.append(self)
+        if not folder:
             raise RuntimeError("cannot cache function: no locator available")
-        return original(**options)
 
-    monkeypatch.setattr(_jit.numba, "njit", refuse_cache)
-    assert _jit.kernel(double)(21) == 42
-    assert asked == [True, False]
+    monkeypatch.setattr(_kernel_cache, "PARTS", ("a_method_that_is_no_more",))
+    monkeypatch.setattr(type(_jit.numba.njit(double)), "enable_caching", enable)
+    kernel = _jit.kernel(double)
+    assert asked == [kernel]
+    assert kernel(21) == 42

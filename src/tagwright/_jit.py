@@ -2,8 +2,8 @@
 
 A kernel is a module-level, pure function of arrays and numbers: the caller allocates, nothing else is touched.
 `@kernel` compiles it on first use and keeps the machine code in Numba's cache beside the module (or in the user's
-cache folder). Kernels release the GIL, so plain threads run them in parallel. Where Numba cannot be imported, or with
-TAGWRIGHT_NO_JIT=1, the same functions run as plain Python: slow, with the same results.
+cache folder; see _kernel_cache.py). Kernels release the GIL, so plain threads run them in parallel. Where Numba cannot
+be imported, or with TAGWRIGHT_NO_JIT=1, the same functions run as plain Python: slow, with the same results.
 
 `@tight_kernel` is for the innermost loops. It makes no arrays and assigns no array to another (only numbers), so that
 Numba needs no reference counts: those are atomic operations, several for every row that is passed to a function.
@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeVar, cast
 
+from tagwright._kernel_cache import keep_machine_code
 from tagwright.compat import numba
 
 F = TypeVar("F", bound=Callable[..., object])
@@ -37,7 +38,6 @@ def _compile(function: F, *, counted: bool) -> F:
     if numba is None:
         return function
     options = {"nogil": True, "fastmath": {"contract", "reassoc"}, "error_model": "numpy", "_nrt": counted}
-    try:
-        return cast(F, numba.njit(cache=True, **options)(function))
-    except RuntimeError:  # no folder to keep machine code in can be written: compile in every process
-        return cast(F, numba.njit(**options)(function))
+    compiled = numba.njit(**options)(function)
+    keep_machine_code(compiled)
+    return cast(F, compiled)

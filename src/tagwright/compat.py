@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-import sys
 from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import ModuleType
+from typing import Any
 
 from tagwright.errors import DataError
 
@@ -21,19 +21,8 @@ else:
         numba = None
 llvm: ModuleType | None = import_module("llvmlite.ir") if numba is not None else None  # the language Numba writes
 llvm_blocks: ModuleType | None = import_module("numba.core.cgutils") if numba is not None else None
-
-
-def leave_out_scipy() -> None:
-    """Let Numba start without the BLAS of SciPy, where that is installed: no kernel uses it, and it takes 0.2 s.
-
-    For the command line alone: in this process, Numba then compiles no matrix products for anybody.
-    """
-    if numba is not None and "scipy.linalg" not in sys.modules:
-        sys.modules["scipy.linalg"] = None  # type: ignore[assignment]  # what Python takes for "cannot be imported"
-        try:
-            import_module("numba.np.arraymath")
-        finally:
-            del sys.modules["scipy.linalg"]
+numba_caching: Any = import_module("numba.core.caching") if numba is not None else None
+numba_runtime: Any = import_module("numba.core.runtime") if numba is not None else None
 
 
 def sklearn_tags() -> object:

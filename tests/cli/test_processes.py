@@ -8,12 +8,10 @@ import pty
 import select
 import signal
 import subprocess
-import sys
 import termios
 import time
 from pathlib import Path
 
-import pytest
 from cli.commands import PIPES, Run, start
 
 from tagwright import load
@@ -125,17 +123,6 @@ def test_a_terminal_is_answered_line_by_line(model: Path) -> None:
         assert process.wait(PATIENCE) == 0
     os.close(terminal)
     os.close(stdin)
-
-
-def test_scipy_is_left_out(model: Path) -> None:
-    code = (
-        "import sys\nfrom tagwright.cli import main\n"
-        f"assert main(['inspect', {str(model)!r}, '--quiet']) == 0\n"
-        "assert not [name for name in sys.modules if name.startswith('scipy.linalg')]\n"
-        "import scipy.linalg"
-    )
-    pytest.importorskip("scipy")
-    subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
 
 
 def test_compilation_is_told_once(model: Path, tmp_path: Path) -> None:

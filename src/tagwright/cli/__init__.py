@@ -58,9 +58,6 @@ def _run(arguments: argparse.Namespace) -> None:
         from tagwright.cli.inspect import run
     else:
         from tagwright.cli.compare import run
-    from tagwright.compat import leave_out_scipy
-
-    leave_out_scipy()
     run(arguments)
 
 
