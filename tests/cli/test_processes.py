@@ -8,6 +8,7 @@ import pty
 import select
 import signal
 import subprocess
+import sys
 import termios
 import time
 from pathlib import Path
@@ -123,6 +124,35 @@ def test_a_terminal_is_answered_line_by_line(model: Path) -> None:
         assert process.wait(PATIENCE) == 0
     os.close(terminal)
     os.close(stdin)
+
+
+NOT_FOR_TAGGING = (
+    "matplotlib", "scipy.linalg", "sklearn", "pooch", "tagwright.comparison", "tagwright.datasets", "tagwright.plots",
+    "tagwright.learners.guided_tagger", "tagwright.learners.hmm", "tagwright.learners.hmsvm",
+    "tagwright.learners.kernel_perceptron", "tagwright.learners.memm", "tagwright.learners.sequence_adaboost",
+    "tagwright.learners.structured_perceptron",
+)  # fmt: skip
+
+
+def test_tagging_imports_little(model: Path) -> None:
+    """Start-up is what is imported: the model's own learner, nothing for training others, no plots."""
+    code = "import sys\nfrom tagwright.cli import main\nassert main(sys.argv[1:]) == 0\nprint(*sys.modules, sep='\\n')"
+    argv = [sys.executable, "-c", code, "tag", str(model), "--format", "plain", "--quiet"]
+    words = "The dog barks .\n"
+    for _ in range(2):  # the first may have to compile, and Numba's compiler imports more
+        found = subprocess.run(argv, input=words, check=True, capture_output=True, text=True)
+    first, *modules = found.stdout.splitlines()
+    assert first.startswith("The/DT ")
+    assert "tagwright.learners.crf" in modules
+    assert [name for name in modules if name.startswith(NOT_FOR_TAGGING)] == []
+    assert "numba.np.linalg" not in modules, "Numba's compiler was made ready, for kernels that are in its cache"
+
+
+def test_help_imports_no_numbers() -> None:
+    code = "import sys\nfrom tagwright.cli import main\ntry: main(['--help'])\nfinally: print(*sys.modules, sep='\\n')"
+    found = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    assert "tagwright.cli" in found.stdout.splitlines()
+    assert not {"numpy", "numba"} & set(found.stdout.splitlines())
 
 
 def test_compilation_is_told_once(model: Path, tmp_path: Path) -> None:

@@ -9,12 +9,11 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from tagwright.datasets import DEFAULT_COLUMN, sample_path
 from tagwright.errors import DataError, ParameterError
 from tagwright.io import Layout, Sentences, read_like, read_sentences
 from tagwright.sequence import Item
 
-SAMPLE = "sample"
+SAMPLE, SAMPLE_COLUMN = "sample", "pos"
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,13 +32,17 @@ class Corpus:
 
 def find_source(name: str) -> str:
     """The path that a file argument means."""
-    return str(sample_path()) if name == SAMPLE else name
+    if name != SAMPLE:
+        return name
+    from tagwright.datasets import sample_path
+
+    return str(sample_path())
 
 
 def open_training(name: str, *, format: str, column: str | None, inputs: list[str] | None) -> Sentences:
     """The sentences of a training file; the first lines are read to find its layout."""
     if column is None:
-        column = DEFAULT_COLUMN if name == SAMPLE else "auto"
+        column = SAMPLE_COLUMN if name == SAMPLE else "auto"
     return read_sentences(find_source(name), format=format, label=column, inputs=inputs)
 
 

@@ -21,8 +21,7 @@ from tagwright.cli.models import LoadedModel, open_model
 from tagwright.cli.output import Output, open_output
 from tagwright.errors import ParameterError
 from tagwright.io import Layout, Sentences, read_like, write_nbest, write_sentence
-from tagwright.learners import GuidedTagger, SequenceTagger
-from tagwright.learners._steps import format_steps, steps_page
+from tagwright.learners import SequenceTagger
 from tagwright.sequence import Sentence
 
 BATCH_TOKENS = 30_000
@@ -50,6 +49,9 @@ def run(arguments: Namespace) -> None:
 
 def explain_order(arguments: Namespace, loaded: LoadedModel) -> None:
     """The steps of every sentence, as tables or as a page of pictures."""
+    from tagwright.learners import GuidedTagger
+    from tagwright.learners._steps import format_steps, steps_page
+
     model = loaded.model
     if not isinstance(model, GuidedTagger):
         raise ParameterError(f"--explain: {model.learner} labels all tokens at once; train a guided model")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import cached_property
 
 from tagwright.encode.string_table import StringTable
 
@@ -10,12 +11,14 @@ from tagwright.encode.string_table import StringTable
 class Vocabulary:
     """Distinct strings in the order of their first appearance; a string's number is its place."""
 
-    __slots__ = ("_table", "index", "values")
-
     def __init__(self, values: Iterable[str] = ()) -> None:
         self.values = list(values)
-        self.index = {value: number for number, value in enumerate(self.values)}
         self._table: StringTable | None = None
+
+    @cached_property
+    def index(self) -> dict[str, int]:
+        """The number of every string. Made when it is first asked for: tagging needs few of a model's vocabularies."""
+        return {value: number for number, value in enumerate(self.values)}
 
     def __len__(self) -> int:
         return len(self.values)
