@@ -1,7 +1,8 @@
 """Guided learning written down as the paper has it: slow, with dictionaries, for tests to compare with.
 
 GUIDED algorithms 1 and 2. Labels are numbers; a label that is not known is None. `score(k, y, l2, l1, r1, r2)` is U:
-label y for token k between the labels at k − 2, k − 1, k + 1 and k + 2.
+label y for token k between the labels at k − 2, k − 1, k + 1 and k + 2. `allowed[l][r]`: whether r may follow l in
+well-formed output; None: everything may.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 Score = Callable[..., float]
+Allowed = list[list[bool]] | None
 
 
 @dataclass(frozen=True)
@@ -42,7 +44,37 @@ def state(labels: tuple[int, ...], begin: int, end: int, n: int, reach: tuple[in
     return left, right
 
 
-def make_span(k: int, n: int, P: list[Span], score: Score, n_labels: int, beam: int, reach: tuple[int, int]) -> Span:
+def joinable(allowed: list[list[bool]], left: int, right: int, gap: int) -> bool:
+    """Whether so many labels can be found that fit between two others."""
+    reached = {left}
+    for _ in range(gap):
+        reached = {label for label in range(len(allowed)) if any(allowed[before][label] for before in reached)}
+    return any(allowed[before][right] for before in reached)
+
+
+def fits(P: list[Span], allowed: Allowed, k: int, y: int, left: int | None, right: int | None) -> bool:
+    """Whether label y for token k may stand beside the labels left and right of it; where there is none, whether the
+    gap to the next span on that side can be filled, in all of its states."""
+    if allowed is None:
+        return True
+    before = [span for span in P if span.end < k]
+    after = [span for span in P if span.begin > k]
+    if left is not None:
+        pairs = [(left, y, 0)]
+    else:
+        pairs = [(h.labels[-1], y, k - s.end - 1) for s in before if s.end == max(b.end for b in before) for h in s.top]
+    if right is not None:
+        pairs += [(y, right, 0)]
+    else:
+        first = min((span.begin for span in after), default=0)
+        pairs += [(y, h.labels[0], s.begin - k - 1) for s in after if s.begin == first for h in s.top]
+    return all(joinable(allowed, *pair) for pair in pairs)
+
+
+def make_span(
+    k: int, n: int, P: list[Span], score: Score, n_labels: int, beam: int, reach: tuple[int, int],
+    allowed: Allowed = None,
+) -> Span:  # fmt: skip
     """All labels for token k between all states of the spans beside it; the B best states."""
     left = next((span for span in P if span.end == k - 1), None)
     right = next((span for span in P if span.begin == k + 1), None)
@@ -59,7 +91,8 @@ def make_span(k: int, n: int, P: list[Span], score: Score, n_labels: int, beam: 
             for y in range(n_labels):
                 action = score(k, y, l2, l1, r1, r2)
                 total = (a.total if a else 0.0) + (b.total if b else 0.0) + action
-                if total == float("-inf"):
+                beside = before[-1] if before else None, after[0] if after else None
+                if total == float("-inf") or not fits(P, allowed, k, y, *beside):
                     continue
                 labels = (*before, y, *after)
                 key = state(labels, begin, end, n, reach)
@@ -89,12 +122,13 @@ def adopt(P: list[Span], span: Span) -> list[Span]:
 
 
 def infer(
-    n: int, score: Score, n_labels: int, beam: int, reach: tuple[int, int], direction: str = "both"
-) -> Iterator[Span]:
-    """Algorithm 1: the spans as they are accepted; the last one has the whole sentence."""
+    n: int, score: Score, n_labels: int, beam: int, reach: tuple[int, int], direction: str = "both",
+    allowed: Allowed = None,
+) -> Iterator[Span]:  # fmt: skip
+    """Algorithm 1: the spans as they are accepted; the last one has the whole sentence, unless there is a dead end."""
     P: list[Span] = []
     for _ in range(n):
-        span = easiest(make_queue(n, P, direction, score, n_labels, beam, reach))
+        span = easiest(make_queue(n, P, direction, score, n_labels, beam, reach, allowed))
         if span is None:
             return
         P = adopt(P, span)

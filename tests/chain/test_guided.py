@@ -9,7 +9,8 @@ from oracle import TrigramLattice, all_labellings
 
 from tagwright.arrays import padded
 from tagwright.attributes.templates import FeatureSet
-from tagwright.chain.guided import BOTH, LEFT_TO_RIGHT, RIGHT_TO_LEFT, Search, search_sentence
+from tagwright.chain.gaps import find_gaps
+from tagwright.chain.guided import BOTH, LEFT_TO_RIGHT, RIGHT_TO_LEFT, Rules, Search, search_sentence
 from tagwright.scores.label_contexts import ContextWeights, Layout, lay_out
 
 DIRECTIONS = {"both": BOTH, "left_to_right": LEFT_TO_RIGHT, "right_to_left": RIGHT_TO_LEFT}
@@ -57,6 +58,13 @@ class Problem:
             assert part >= 0
         entries = np.array(keys, np.int64), np.array(labels, np.int32), np.array(values, np.float64)
         self.contexts = ContextWeights.build(rows, *entries).run(self.layout, np.float64)
+        self.allowed: list[list[bool]] | None = None
+        self.rules = Rules(np.array(self.layout.reach, np.int64), np.ones((0, Y, Y), np.bool_))
+
+    def obey(self, allowed: np.ndarray) -> None:
+        """Let labels be followed by these alone."""
+        self.allowed = allowed.tolist()
+        self.rules = Rules(np.maximum(self.rules.reach, 1), find_gaps(allowed))
 
     def place(self, m: int, offsets: tuple[int, ...], context: tuple[int, ...], w: int) -> int:
         strides = dict(zip((-2, -1, 1, 2), self.layout.strides[m].tolist(), strict=True))
@@ -77,16 +85,16 @@ class Problem:
         search = Search.build(self.n + 2, beam, padded(self.Y), np.float64)
         path = np.zeros(self.n, np.int32)
         total = search_sentence(
-            search, self.contexts, self.lexical, 0, self.n, self.Y, np.array(self.layout.reach), self.emission,
-            DIRECTIONS[direction], path,
+            search, self.contexts, self.lexical, 0, self.n, self.Y, self.rules, self.emission, DIRECTIONS[direction],
+            path,
         )  # fmt: skip
         return search, path, total
 
 
 def check_steps(problem: Problem, beam: int, direction: str) -> None:
     search, path, total = problem.search(beam, direction)
-    reach = problem.layout.reach
-    spans = list(infer(problem.n, problem.score, problem.Y, beam, reach, direction))
+    reach = tuple(problem.rules.reach.tolist())
+    spans = list(infer(problem.n, problem.score, problem.Y, beam, reach, direction, problem.allowed))
     assert search.order[: problem.n].tolist() == [span.k for span in spans]
     for span in spans:
         k = span.k

@@ -12,7 +12,8 @@ from toy import toy_columns, toy_dicts, toy_words
 
 from tagwright.calibration import expected_calibration_error
 from tagwright.encode.flat_text import FlatText
-from tagwright.errors import ConvergenceWarning, ModelFileError, ParameterError
+from tagwright.errors import ConvergenceWarning, DataError, ModelFileError, ParameterError
+from tagwright.io.spans import allowed_transitions
 from tagwright.learners import CRF, load
 from tagwright.learners._steps import draw_steps, format_steps, steps_page
 from tagwright.learners.guided_tagger import GuidedTagger
@@ -286,3 +287,35 @@ def test_min_count_leaves_rare_attributes_out() -> None:
     weights = np.diff(model.decoder_.scores.pattern.pointers)
     assert (weights[counts < 3] == 0).all()
     assert weights[counts >= 3].any()
+
+
+@pytest.mark.parametrize("scheme", ["iob2", "iobes"])
+def test_well_formed_output(scheme: str, tmp_path: object) -> None:
+    """Training on noise makes ill-formed output; it can be forbidden, whatever training had."""
+    rng = np.random.default_rng(0)
+    names = ["O", *(f"{p}-{t}" for p in ("BI" if scheme == "iob2" else "BIES") for t in "XY")]
+    X = [[str(w) for w in rng.integers(0, 9, n)] for n in (1, 2, 3, 5, 8, 12) * 4]
+    y = [[str(label) for label in rng.choice(names, len(x))] for x in X]
+    settings = {"features": "word @ -1..1\nlabel @ -1, 1", "epochs": 2, **PAPER}
+    free = GuidedTagger(**settings).fit(X, y)
+    allowed, start, stop = allowed_transitions(free.labels_, scheme)
+
+    def is_well_formed(labels: list[str]) -> bool:
+        path = [free.labels_.index(label) for label in labels]
+        return bool(start[path[0]] and stop[path[-1]] and all(allowed[a, b] for a, b in pairwise(path)))
+
+    assert not all(map(is_well_formed, free.predict(X)))
+    model = GuidedTagger(**settings, well_formed=True).fit(X, y)
+    model.save(tmp_path / "m.tw")
+    for one in (model, load(tmp_path / "m.tw")):
+        found = one.predict(X)
+        assert all(map(is_well_formed, found))
+        assert [[step.label for step in sorted(one.explain(x))] for x in X] == found
+        asked = [[None if rng.random() < 0.8 or label[0] != "B" else label for label in labels] for labels in found]
+        some = one.predict(X, allowed=asked)
+        assert all(map(is_well_formed, some))
+        assert all(a in (None, b) for p, q in zip(asked, some, strict=True) for a, b in zip(p, q, strict=True))
+        with pytest.raises(DataError, match="no labelling is possible"):
+            one.predict([["1", "2"]], allowed=[["O", "I-X"]])
+    with pytest.raises(ParameterError, match="needs span labels"):
+        GuidedTagger(well_formed=True).fit([["a"]], [["A"]])

@@ -15,6 +15,12 @@ left to look at them. (The paper keeps them there too; a beam is better spent on
 search.)
 Ties: the smaller label, the state met first (left states outside, right ones inside), the token to the left.
 
+Well-formed output (`Rules.gaps`, from chain/gaps.py): a label is ruled out where it may not stand beside a labelled
+neighbour, or where no labels would fit into the gap between it and some state of the next accepted span. So every gap
+can be filled whatever states are chosen. Labels of span schemes never come to a dead end that way. With tokens that
+may have few labels alone (a dictionary) it can happen; the sentence is then labelled from left to right, where a label
+is possible if and only if the rest is (`gaps.leave_possible`).
+
 A span is known by the token k of its last action. All arrays of a Search belong to the caller.
 """
 
@@ -26,11 +32,18 @@ import numpy as np
 
 from tagwright._jit import tight_kernel
 from tagwright._registers import largest
-from tagwright.arrays import Doubles, Floats, Ints, Longs
+from tagwright.arrays import Bools, Doubles, Floats, Ints, Longs
 from tagwright.scores.label_contexts import Contexts, add_contexts, known_labels
 
 BOTH, LEFT_TO_RIGHT, RIGHT_TO_LEFT = 0, 1, 2
 NONE = -1
+
+
+class Rules(NamedTuple):
+    """What a search looks at: labels to the left and to the right, and which labels may be joined."""
+
+    reach: Longs  # [2]
+    gaps: Bools  # [M, Y, Y]: whether labels l and r may have m tokens between them; M = 0: all may
 
 
 class Search(NamedTuple):
@@ -177,8 +190,38 @@ def score_action(
 
 
 @tight_kernel
+def rule_out_beside(gaps: Bools, l1: int, r1: int, Y: int, out: Floats) -> None:
+    """out [P] = −inf for the labels that may not follow l1 or precede r1; Y: not known."""
+    for y in range(Y if gaps.shape[0] > 0 else 0):
+        if (l1 < Y and not gaps[0, l1, y]) or (r1 < Y and not gaps[0, y, r1]):
+            out[y] = -np.inf
+
+
+@tight_kernel
+def rule_out_far(search: Search, gaps: Bools, k: int, n: int, Y: int, out: Floats) -> None:
+    """out [P] = −inf for labels of token k that leave a gap nobody can fill: to the next accepted span on either side
+    that k is not beside of, in any of its states."""
+    for side in range(2):
+        if (search.ends[k] if side == 0 else search.begins[k + 2]) >= 0:
+            continue
+        for m in range(1, gaps.shape[0]):
+            t = k - 1 - m if side == 0 else k + 1 + m
+            if t < 0 or t >= n:
+                break
+            span = search.ends[t + 1] if side == 0 else search.begins[t + 1]
+            if span < 0:
+                continue
+            for b in range(search.n_states[span]):
+                for y in range(Y):
+                    fits = gaps[m, search.faces[span, b, 2], y] if side == 0 else gaps[m, y, search.faces[span, b, 0]]
+                    if not fits:
+                        out[y] = -np.inf
+            break
+
+
+@tight_kernel
 def work_out(
-    search: Search, contexts: Contexts, lexical: Ints, first: int, k: int, n: int, Y: int, reach: Longs,
+    search: Search, contexts: Contexts, lexical: Ints, first: int, k: int, n: int, Y: int, rules: Rules,
     emission: Floats,
 ) -> None:  # fmt: skip
     """The states of the span that labelling token k would make; k enters Q. emission [P]: of token k, which is token
@@ -193,6 +236,7 @@ def work_out(
         search.right_rows[j] = 0
         known = known_labels(Y, Y, Y, r1, r2)
         add_contexts(contexts, 1, lexical, first + k, known, Y, Y, r1, r2, search.right_rows[j])
+        rule_out_beside(rules.gaps, Y, r1, Y, search.right_rows[j])
     for i in range(search.n_states[left] if left >= 0 else 1):
         l2, l1 = Y, Y
         if left >= 0:
@@ -201,8 +245,10 @@ def work_out(
         for c in range(part.shape[0]):
             part[c] = emission[c]
         add_contexts(contexts, 0, lexical, first + k, known_labels(Y, l2, l1, Y, Y), l2, l1, Y, Y, part)
+        rule_out_beside(rules.gaps, l1, Y, Y, part)
+        rule_out_far(search, rules.gaps, k, n, Y, part)
         if right < 0:
-            keep_labels(search, k, n, Y, reach, part, i, 0)
+            keep_labels(search, k, n, Y, rules.reach, part, i, 0)
             continue
         for j in range(search.n_states[right]):
             r1, r2 = search.faces[right, j, 0], search.faces[right, j, 1]
@@ -211,7 +257,7 @@ def work_out(
                 row[c] = part[c] + search.right_rows[j, c]
             known = known_labels(Y, l2, l1, r1, r2)
             add_contexts(contexts, 2, lexical, first + k, known, l2, l1, r1, r2, row)
-            keep_labels(search, k, n, Y, reach, row, i, j)
+            keep_labels(search, k, n, Y, rules.reach, row, i, j)
     place_candidate(search, k, search.n_states[k] > 0)
 
 
@@ -244,18 +290,32 @@ def read_labels(search: Search, k: int, b: int, path: Ints) -> None:
 
 
 @tight_kernel
-def search_sentence(
-    search: Search, contexts: Contexts, lexical: Ints, first: int, n: int, Y: int, reach: Longs, emission: Floats,
+def work_out_beside(
+    search: Search, contexts: Contexts, lexical: Ints, first: int, k: int, n: int, Y: int, rules: Rules,
+    emission: Floats, direction: int,
+) -> None:  # fmt: skip
+    """Work out anew what the span that was accepted last changes: the tokens beside it, and those across small gaps
+    where rules know such."""
+    for side in range(2):
+        if direction == (LEFT_TO_RIGHT if side == 0 else RIGHT_TO_LEFT):
+            continue
+        for m in range(max(rules.gaps.shape[0], 1) if direction == BOTH else 1):
+            t = search.bounds[k, 0] - 1 - m if side == 0 else search.bounds[k, 1] + 1 + m
+            if t < 0 or t >= n or (m > 0 and (search.ends[t + 1] if side == 0 else search.begins[t + 1]) >= 0):
+                break
+            work_out(search, contexts, lexical, first, t, n, Y, rules, emission[t])
+
+
+@tight_kernel
+def search_in_direction(
+    search: Search, contexts: Contexts, lexical: Ints, first: int, n: int, Y: int, rules: Rules, emission: Floats,
     direction: int, path: Ints,
 ) -> float:  # fmt: skip
-    """Label n tokens, `first` and on of the text, into path [n]: V, or −inf where a token has no possible label.
-
-    emission [n, P]: scores of the tokens alone; reach: how many labels to the left and right templates look at.
-    """
+    """`search_sentence`, and −inf at a dead end too."""
     begin_search(search, n)
     for k in range(n):
         if direction == BOTH or k == (0 if direction == LEFT_TO_RIGHT else n - 1):
-            work_out(search, contexts, lexical, first, k, n, Y, reach, emission[k])
+            work_out(search, contexts, lexical, first, k, n, Y, rules, emission[k])
     k = NONE
     for step in range(n):
         k = search.easiest[1]
@@ -263,86 +323,35 @@ def search_sentence(
             return -np.inf
         accept(search, k)
         search.order[step] = k
-        before, after = search.bounds[k, 0] - 1, search.bounds[k, 1] + 1
-        if before >= 0 and direction != LEFT_TO_RIGHT:
-            work_out(search, contexts, lexical, first, before, n, Y, reach, emission[before])
-        if after < n and direction != RIGHT_TO_LEFT:
-            work_out(search, contexts, lexical, first, after, n, Y, reach, emission[after])
+        work_out_beside(search, contexts, lexical, first, k, n, Y, rules, emission, direction)
     read_labels(search, k, 0, path)
     return float(search.total[k, 0])
 
 
 @tight_kernel
+def search_sentence(
+    search: Search, contexts: Contexts, lexical: Ints, first: int, n: int, Y: int, rules: Rules, emission: Floats,
+    direction: int, path: Ints,
+) -> float:  # fmt: skip
+    """Label n tokens, `first` and on of the text, into path [n]: V, or −inf where no labelling is possible.
+
+    emission [n, P]: scores of the tokens alone.
+    """
+    total = search_in_direction(search, contexts, lexical, first, n, Y, rules, emission, direction, path)
+    if total > -np.inf or direction != BOTH or rules.gaps.shape[0] == 0:
+        return total
+    return search_in_direction(search, contexts, lexical, first, n, Y, rules, emission, LEFT_TO_RIGHT, path)
+
+
+@tight_kernel
 def search_sentences(
-    search: Search, contexts: Contexts, lexical: Ints, first: int, offsets: Longs, Y: int, reach: Longs,
+    search: Search, contexts: Contexts, lexical: Ints, first: int, offsets: Longs, Y: int, rules: Rules,
     emission: Floats, direction: int, path: Ints, totals: Doubles,
 ) -> None:  # fmt: skip
     """Sentences one after the other, between offsets [N + 1] of emission [n, P]; token 0 is `first` of the text."""
     for s in range(offsets.shape[0] - 1):
         begin, end = offsets[s], offsets[s + 1]
         totals[s] = search_sentence(
-            search, contexts, lexical, first + begin, end - begin, Y, reach, emission[begin:end], direction,
+            search, contexts, lexical, first + begin, end - begin, Y, rules, emission[begin:end], direction,
             path[begin:end],
         )  # fmt: skip
-
-
-class Actions(NamedTuple):
-    """What the search did with n tokens, in the context that the final labels give each action."""
-
-    order: Longs  # [n] the step in its sentence at which a token was labelled, from 0
-    known: Longs  # [n, 2] first and last token of the span that it was labelled in: these labels were known
-    rivals: Ints  # [n] the best other label
-    scores: Doubles  # [n, 2] U of the label and of its rival
-
-    @classmethod
-    def build(cls, n: int) -> Actions:
-        """For n tokens."""
-        order, rivals = np.zeros(n, np.int64), np.zeros(n, np.int32)
-        return cls(order, np.zeros((n, 2), np.int64), rivals, np.zeros((n, 2)))
-
-    def part(self, tokens: slice) -> Actions:
-        """Those of some tokens; a view."""
-        return Actions(self.order[tokens], self.known[tokens], self.rivals[tokens], self.scores[tokens])
-
-
-@tight_kernel
-def judge_sentence(
-    search: Search, contexts: Contexts, lexical: Ints, first: int, n: int, Y: int, emission: Floats, path: Ints,
-    begin: int, actions: Actions,
-) -> None:  # fmt: skip
-    """The actions of a finished search, into those from `begin` on. With one label, its rival is itself at −inf."""
-    row = search.row[0]
-    for step in range(n):
-        k = search.order[step]
-        a, b = search.bounds[k, 0], search.bounds[k, 1]
-        score_action(
-            contexts, lexical, first + k, emission[k], Y,
-            path[k - 2] if k - a > 1 else Y, path[k - 1] if k > a else Y,
-            path[k + 1] if b > k else Y, path[k + 2] if b - k > 1 else Y, row,
-        )  # fmt: skip
-        rival, score = path[k], -np.inf
-        for y in range(Y):
-            if y != path[k] and row[y] > score:
-                rival, score = y, float(row[y])
-        t = begin + k
-        actions.order[t], actions.known[t, 0], actions.known[t, 1] = step, a, b
-        actions.rivals[t], actions.scores[t, 0], actions.scores[t, 1] = rival, row[path[k]], score
-
-
-@tight_kernel
-def judge_sentences(
-    search: Search, contexts: Contexts, lexical: Ints, first: int, offsets: Longs, Y: int, reach: Longs,
-    emission: Floats, direction: int, path: Ints, totals: Doubles, actions: Actions,
-) -> None:  # fmt: skip
-    """`search_sentences`, and the actions of every token."""
-    for s in range(offsets.shape[0] - 1):
-        begin, end = offsets[s], offsets[s + 1]
-        totals[s] = search_sentence(
-            search, contexts, lexical, first + begin, end - begin, Y, reach, emission[begin:end], direction,
-            path[begin:end],
-        )  # fmt: skip
-        if totals[s] > -np.inf:
-            judge_sentence(
-                search, contexts, lexical, first + begin, end - begin, Y, emission[begin:end], path[begin:end],
-                begin, actions,
-            )  # fmt: skip

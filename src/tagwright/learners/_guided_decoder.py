@@ -6,21 +6,16 @@ GuidedDecoder   asked for labels, for the steps of the search, and for how sure 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from tagwright.arrays import Bools, Ints, Longs
+from tagwright.arrays import Bools, Doubles, Floats, Ints
 from tagwright.attributes.lexicon import TagDictionary
-from tagwright.chain.guided import (
-    BOTH,
-    LEFT_TO_RIGHT,
-    RIGHT_TO_LEFT,
-    Actions,
-    Search,
-    judge_sentences,
-    search_sentences,
-)
+from tagwright.chain.gaps import find_gaps, leave_possible
+from tagwright.chain.guided import BOTH, LEFT_TO_RIGHT, RIGHT_TO_LEFT, Rules, Search, search_sentences
+from tagwright.chain.guided_actions import Actions, judge_sentences
 from tagwright.encode.dataset import Dataset
 from tagwright.encode.encoder import Encoder
 from tagwright.encode.lexical_parts import LexicalParts
@@ -75,25 +70,33 @@ class LabelContexts(NamedTuple):
         return cls(layout, parts, ContextWeights(rows, keys, labels, values))
 
 
+def make_rules(layout: Layout, allowed: Bools) -> Rules:
+    """Rules for these templates; allowed [Y, Y]: which label may follow which. To obey that, every state must know its
+    outermost labels."""
+    gaps = find_gaps(allowed)
+    return Rules(np.maximum(np.array(layout.reach, np.int64), min(len(gaps), 1)), gaps)
+
+
 class GuidedDecoder(Decoder):
-    """Labels by guided search. There is no chain: its scores are 0."""
+    """Labels by guided search. The chain has no scores: −inf for what is forbidden, else 0."""
 
     def __init__(
         self,
         scores: LinearScores,
         labels: LabelContexts,
+        chain: tuple[Doubles, Doubles, Doubles],
         *,
         beam: int,
         direction: str,
         dictionary: TagDictionary | None = None,
     ) -> None:
-        Y = scores.n_labels
-        super().__init__(scores, np.zeros((Y, Y)), np.zeros(Y), np.zeros(Y), dictionary=dictionary)
+        super().__init__(scores, *chain, dictionary=dictionary)
         self.labels = labels
         self.beam = beam
         self.direction = DIRECTIONS[direction]
         self.contexts = labels.weights.run(labels.layout, scores.dtype)
-        self.reach: Longs = np.array(labels.layout.reach, np.int64)
+        self.allowed = tuple(part > -np.inf for part in chain)
+        self.rules = make_rules(labels.layout, self.allowed[0])
         self._search = Search.build(1, beam, scores.width, scores.dtype)
 
     def best(self, data: Dataset, allowed: Bools | None = None) -> Ints:
@@ -105,11 +108,17 @@ class GuidedDecoder(Decoder):
             offsets = data.offsets[first : last + 1]
             totals = np.empty(last - first)
             search_sentences(
-                search, self.contexts, lexical, int(offsets[0]), offsets - offsets[0], self.scores.n_labels, self.reach,
+                search, self.contexts, lexical, int(offsets[0]), offsets - offsets[0], self.scores.n_labels, self.rules,
                 rows, self.direction, found[offsets[0] : offsets[-1]], totals,
             )  # fmt: skip
             self._check_possible(totals, first)
         return found
+
+    def _runs(self, data: Dataset, allowed: Bools | None) -> Iterator[tuple[int, int, Floats]]:
+        for first, last, rows in super()._runs(data, allowed):
+            if len(self.rules.gaps):
+                leave_possible(rows, data.offsets[first : last + 1] - data.offsets[first], *self.allowed)
+            yield first, last, rows
 
     def lexical(self, data: Dataset) -> Ints:
         """Numbers of the lexical parts of every token."""
@@ -129,7 +138,7 @@ class GuidedDecoder(Decoder):
             offsets, totals = data.offsets[first : last + 1], np.empty(last - first)
             part = slice(int(offsets[0]), int(offsets[-1]))
             judge_sentences(
-                search, self.contexts, lexical, part.start, offsets - offsets[0], self.scores.n_labels, self.reach,
+                search, self.contexts, lexical, part.start, offsets - offsets[0], self.scores.n_labels, self.rules,
                 rows, self.direction, found[part], totals, actions.part(part),
             )  # fmt: skip
             self._check_possible(totals, first)

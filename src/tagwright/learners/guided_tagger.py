@@ -20,10 +20,10 @@ from tagwright.encode.dataset import Dataset
 from tagwright.encode.encoder import Encoder
 from tagwright.encode.flat_text import FlatText, Sentences
 from tagwright.encode.lexical_parts import LexicalParts
-from tagwright.errors import ParameterError
+from tagwright.errors import ModelFileError, ParameterError
 from tagwright.learners._base import SequenceTagger
 from tagwright.learners._estimator import FLAG, JOBS, NATURAL, NOT_NEGATIVE, SEED, SHARE, WHOLE, one_of
-from tagwright.learners._guided_decoder import DIRECTIONS, GuidedDecoder, LabelContexts
+from tagwright.learners._guided_decoder import DIRECTIONS, GuidedDecoder, LabelContexts, make_rules
 from tagwright.learners._labels import Labels, check_labels, learn_dictionary
 from tagwright.learners._steps import Step
 from tagwright.learners._watch import DevSet, Watch, all_callbacks, count_jobs, warn_of_end
@@ -38,6 +38,8 @@ from tagwright.scores.places import Pattern
 PORTION = 512
 """Sentences a kernel call: between calls Ctrl-C is heard."""
 MOST_AHEAD = 1e9
+ORDERED = 1000
+"""Training sentences that the typical order of labels is taken from."""
 PLAIN = FeatureSet.parse(
     """
     label @ -2, -1, 1, 2
@@ -95,6 +97,7 @@ class GuidedTagger(SequenceTagger):
     orders: trainings side by side, from differently ordered sentences, whose average is the model
     min_count, min_conjunction: attributes and conjunctions that training has less often get no weight
     patience: with a dev set, stop after so many epochs without a better dev score; the best model is kept
+    well_formed: never predict ill-formed spans (I-X after O ...)
     random_state: seed of the order of sentences
     """
 
@@ -104,10 +107,12 @@ class GuidedTagger(SequenceTagger):
     ranges: ClassVar = {
         "beam": WHOLE, "direction": one_of(*DIRECTIONS), "aggressive": FLAG, "guided": FLAG, "margin": NOT_NEGATIVE,
         "updates": WHOLE, "tag_dictionary": NATURAL, "epochs": WHOLE, "dropout": SHARE, "orders": WHOLE,
-        "min_count": WHOLE, "min_conjunction": WHOLE, "patience": WHOLE, "random_state": SEED, "n_jobs": JOBS,
+        "min_count": WHOLE, "min_conjunction": WHOLE, "patience": WHOLE, "well_formed": FLAG, "random_state": SEED,
+        "n_jobs": JOBS,
     }  # fmt: skip
     decoder_: GuidedDecoder
     confidence_: Confidence | None = None  # by calibrate
+    label_order_: Doubles  # [Y] where a label comes in the order of a sentence, from 0 to 1, on average; NaN: nowhere
 
     def __init__(
         self,
@@ -126,6 +131,7 @@ class GuidedTagger(SequenceTagger):
         min_count: int = 1,
         min_conjunction: int = 1,
         patience: int = 4,
+        well_formed: bool = False,
         random_state: int | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -145,6 +151,7 @@ class GuidedTagger(SequenceTagger):
         self.min_count = min_count
         self.min_conjunction = min_conjunction
         self.patience = patience
+        self.well_formed = well_formed
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -158,17 +165,19 @@ class GuidedTagger(SequenceTagger):
         layout = lay_out(label_templates(encoder), len(names), parts.sizes)
         dictionary = learn_dictionary(self.tag_dictionary, encoder, data, len(names))
         self.labels_, self.encoder_ = names, encoder
+        chain = self._constrain(np.zeros((len(names), len(names))), *np.zeros((2, len(names))))
         watch: Watch[GuidedWeights] = Watch(
             DevSet.build(self, X_dev, y_dev),
             self.patience,
             all_callbacks(self.callbacks, self.verbose),
-            lambda weights: self._decode(weights, layout, parts, dictionary),
+            lambda weights: self._decode(weights, layout, parts, chain, dictionary),
         )
         workers = Workers(min(count_jobs(self.n_jobs), self.orders))
         try:
             self._learn(data, layout, parts, watch, workers)
         finally:
             workers.close()
+        self.label_order_ = self._find_order(X[:ORDERED])
         self.confidence_ = None
         if X_dev is not None and y_dev is not None:
             self.calibrate(X_dev, y_dev)
@@ -178,7 +187,12 @@ class GuidedTagger(SequenceTagger):
         return "ner" if spans else "e"
 
     def _decode(
-        self, weights: GuidedWeights, layout: Layout, parts: LexicalParts, dictionary: TagDictionary | None
+        self,
+        weights: GuidedWeights,
+        layout: Layout,
+        parts: LexicalParts,
+        chain: tuple[Doubles, Doubles, Doubles],
+        dictionary: TagDictionary | None,
     ) -> GuidedDecoder:
         Y = len(self.labels_)
         counts = np.bincount(weights.places // Y, minlength=self.encoder_.n_attributes)
@@ -186,12 +200,13 @@ class GuidedTagger(SequenceTagger):
         scores = LinearScores(self.encoder_, pattern, Y, np.float32)
         scores.set_weights(weights.values, Workers(1))
         contexts = LabelContexts(layout, parts, weights.contexts)
-        return GuidedDecoder(scores, contexts, beam=self.beam, direction=self.direction, dictionary=dictionary)
+        return GuidedDecoder(scores, contexts, chain, beam=self.beam, direction=self.direction, dictionary=dictionary)
 
     def _manner(self, layout: Layout) -> Manner:
         mode = LOCAL if not self.guided else AGGRESSIVE if self.aggressive else EARLY
-        reach = np.array(layout.reach, np.int64)
-        return Manner(layout.n_labels, reach, DIRECTIONS[self.direction], mode, float(self.margin), self.updates)
+        Y = layout.n_labels
+        rules = make_rules(layout, np.ones((Y, Y), np.bool_))  # training data may be ill-formed
+        return Manner(Y, rules, DIRECTIONS[self.direction], mode, float(self.margin), self.updates)
 
     def _learn(
         self, data: Dataset, layout: Layout, parts: LexicalParts, watch: Watch[GuidedWeights], workers: Workers
@@ -280,6 +295,18 @@ class GuidedTagger(SequenceTagger):
             out.extend(np.split(ahead, np.cumsum(lengths)[:-1]))
         return out
 
+    def _find_order(self, X: Sentences) -> Doubles:
+        """The mean place of every label in the order of these sentences."""
+        sums, counts = np.zeros((2, len(self.labels_)))
+        for data, _, _ in self._encoded(X, None):
+            labels, actions = self.decoder_.judge(data)
+            last = np.repeat(data.lengths - 1, data.lengths)
+            longer = last > 0
+            places = actions.order[longer] / last[longer]
+            sums += np.bincount(labels[longer], places, len(sums))
+            counts += np.bincount(labels[longer], minlength=len(sums))
+        return np.divide(sums, counts, out=np.full(len(sums), np.nan), where=counts > 0)
+
     def explain(self, sentence: Sequence[Any]) -> list[Step]:
         """The steps of labelling one sentence, in the order in which they were taken."""
         steps: list[Step] = []
@@ -299,6 +326,7 @@ class GuidedTagger(SequenceTagger):
 
     def _store_more(self, arrays: dict[str, Any], strings: dict[str, list[str]]) -> None:
         self.decoder_.labels.store(arrays)
+        arrays["label_order"] = self.label_order_
         if self.confidence_ is not None:
             arrays["confidence"] = np.array(self.confidence_, np.float64)
 
@@ -308,7 +336,10 @@ class GuidedTagger(SequenceTagger):
         labels = LabelContexts.restore(self.encoder_, templates, len(self.labels_), arrays)
         assert isinstance(plain.scores, LinearScores)
         settings: dict[str, Any] = {"beam": self.beam, "direction": self.direction, "dictionary": plain.dictionary}
-        self.decoder_ = GuidedDecoder(plain.scores, labels, **settings)
+        self.decoder_ = GuidedDecoder(plain.scores, labels, plain.chain_scores, **settings)
+        self.label_order_ = arrays["label_order"].astype(np.float64)
+        if self.label_order_.shape != (len(self.labels_),):
+            raise ModelFileError("the order of labels does not fit them")
         if "confidence" in arrays:
             self.confidence_ = Confidence(*arrays["confidence"].tolist())
 

@@ -33,12 +33,14 @@ from tagwright.chain.guided import (
     LEFT_TO_RIGHT,
     NONE,
     RIGHT_TO_LEFT,
+    Rules,
     Search,
     accept,
     begin_search,
     read_labels,
     score_action,
     work_out,
+    work_out_beside,
 )
 from tagwright.scores.label_contexts import NO_ENTRY, Contexts, find_place, find_slot, known_labels
 
@@ -77,7 +79,7 @@ class Manner(NamedTuple):
     """How to learn."""
 
     n_labels: int
-    reach: Longs
+    rules: Rules
     direction: int
     mode: int
     margin: float
@@ -221,7 +223,7 @@ def learn_aggressively(
     done[:n] = 0
     for k in range(n):
         if is_open(search, k, n, manner.direction):
-            work_out(search, contexts, tokens.lexical, first, k, n, Y, manner.reach, emission[k])
+            work_out(search, contexts, tokens.lexical, first, k, n, Y, manner.rules, emission[k])
     updates, accepted = 0, 0
     while accepted < n:
         k = search.easiest[1]
@@ -229,11 +231,7 @@ def learn_aggressively(
             accept(search, k)
             done[k] = 1
             accepted += 1
-            before, after = search.bounds[k, 0] - 1, search.bounds[k, 1] + 1
-            if before >= 0 and manner.direction != LEFT_TO_RIGHT:
-                work_out(search, contexts, tokens.lexical, first, before, n, Y, manner.reach, emission[before])
-            if after < n and manner.direction != RIGHT_TO_LEFT:
-                work_out(search, contexts, tokens.lexical, first, after, n, Y, manner.reach, emission[after])
+            work_out_beside(search, contexts, tokens.lexical, first, k, n, Y, manner.rules, emission, manner.direction)
             continue
         if updates == bound:
             break
@@ -246,7 +244,7 @@ def learn_aggressively(
                 emission[t, right] = score_label(tokens, words, first + t, manner.margin, right)
                 emission[t, wrong] = score_label(tokens, words, first + t, manner.margin, wrong)
                 if is_open(search, t, n, manner.direction):
-                    work_out(search, contexts, tokens.lexical, first, t, n, Y, manner.reach, emission[t])
+                    work_out(search, contexts, tokens.lexical, first, t, n, Y, manner.rules, emission[t])
     return updates
 
 
@@ -260,7 +258,7 @@ def learn_early(
     begin_search(search, n)
     for k in range(n):
         if is_open(search, k, n, manner.direction):
-            work_out(search, contexts, tokens.lexical, first, k, n, Y, manner.reach, emission[k])
+            work_out(search, contexts, tokens.lexical, first, k, n, Y, manner.rules, emission[k])
     for _ in range(n):
         k = search.easiest[1]
         accept(search, k)
@@ -276,11 +274,7 @@ def learn_early(
             for t in range(search.bounds[k, 0], search.bounds[k, 1] + 1):
                 correct_action(search, tokens, words, contexts, learned, first, t, Y, gold, path, clock)
             return 1
-        before, after = search.bounds[k, 0] - 1, search.bounds[k, 1] + 1
-        if before >= 0 and manner.direction != LEFT_TO_RIGHT:
-            work_out(search, contexts, tokens.lexical, first, before, n, Y, manner.reach, emission[before])
-        if after < n and manner.direction != RIGHT_TO_LEFT:
-            work_out(search, contexts, tokens.lexical, first, after, n, Y, manner.reach, emission[after])
+        work_out_beside(search, contexts, tokens.lexical, first, k, n, Y, manner.rules, emission, manner.direction)
     return 0
 
 
