@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+from itertools import product
 from pathlib import Path
 
 import numpy as np
 import pytest
 from cli.commands import Run
+from toy import toy_words
 
-from tagwright import CRF, HMM, SequenceAdaBoost, load
+from tagwright import CRF, HMM, GuidedTagger, SequenceAdaBoost, load
+from tagwright.cli.contexts import label_order, top_contexts
 from tagwright.cli.learned import START, STOP, list_weights, template_sizes, top_weights, transitions
 from tagwright.scores.linear import LinearScores
 
@@ -200,3 +203,73 @@ def test_chosen_features_of_boosting(run: Run, small: Path, tmp_path: Path) -> N
     line = next(line for line in text.splitlines() if line.startswith(f"{first.attribute} → {first.label} "))
     assert f"{first.weight:.2f}" in line
     assert line.split("round", 1)[1].lstrip("s ").startswith("1")
+
+
+GUIDED = """
+word suffix(1) @ 0
+label @ -1, 1
+label[-2] & label[-1]
+label[-1] & label[1] & suffix(1)[0] & word[1]
+label[1] & word[0]
+"""
+
+
+def all_contexts(model: GuidedTagger) -> dict[str, dict[str, float]]:
+    """The weights of all label contexts by name and label, the slow way: every context that there can be."""
+    weights, layout = model.decoder_.labels.weights, model.decoder_.labels.layout
+    names, parts = model.labels_, model.decoder_.labels.parts
+    entries = {(int(k), int(y)): float(v) for k, y, v in zip(weights.keys, weights.labels, weights.values, strict=True)}
+    found: dict[str, dict[str, float]] = {}
+    for m, template in enumerate(layout.templates):
+        vocabularies = []
+        for cell in template.cells:
+            place, term, _ = parts.encoder.place_of(cell)
+            vocabularies.append(parts.encoder.columns[place].vocabularies[term].values)
+        for labels in product(range(len(names)), repeat=len(template.offsets)):
+            for key, values in enumerate(product(*vocabularies)):
+                number = key
+                if len(values) > 1:
+                    known = parts.tables[template.cells].keys.tolist()
+                    if key not in known:
+                        continue
+                    number = known.index(key)
+                strides = dict(zip((-2, -1, 1, 2), layout.strides[m].tolist(), strict=True))
+                at = layout.bases[m] + sum(strides[o] * y for o, y in zip(template.offsets, labels, strict=True))
+                at = int(at + layout.lexical_strides[m] * number)
+                shown = [f"label[{o}]={names[y]}" for o, y in zip(template.offsets, labels, strict=True)]
+                if values:
+                    cells = "&".join(cell.name for cell in template.cells)
+                    shown.append(f"{cells}={'&'.join(values)}")
+                row = {}
+                for y, name in enumerate(names):
+                    row[name] = weights.rows[at, y] if layout.lexical[m] < 0 else entries.get((at, y), 0.0)
+                found[" & ".join(shown)] = row
+    return found
+
+
+def test_label_contexts_and_order_of_a_guided_model(run: Run, tmp_path: Path) -> None:
+    X, y = toy_words(30)
+    model = GuidedTagger(GUIDED, random_state=0, epochs=3).fit(X, y)
+    contexts = all_contexts(model)
+    found = top_contexts(model, 12)
+    for label in model.labels_:
+        largest = sorted([row[label] for row in contexts.values() if row[label] > 0], reverse=True)[:12]
+        assert [value for _, value in found[label]] == largest
+        assert all(contexts[name][label] == value for name, value in found[label])
+    assert any("suffix1[0]&word[1]=" in name for pairs in top_contexts(model, 1000).values() for name, _ in pairs)
+    places: dict[str, list[float]] = {label: [] for label in model.labels_}
+    for sentence in X:
+        for n, step in enumerate(model.explain(sentence)):
+            if len(sentence) > 1:
+                places[step.label].append(n / (len(sentence) - 1))
+    order = label_order(model)
+    assert [one.place for one in order] == sorted(one.place for one in order)
+    assert {one.label: one.place for one in order} == pytest.approx({k: np.mean(v) for k, v in places.items() if v})
+    model.save(tmp_path / "m.tw")
+    text = run("inspect", tmp_path / "m.tw").out
+    assert "label contexts: highest weight for each label" in text
+    assert "typical order of labelling" in text
+    shown = json.loads(run("inspect", tmp_path / "m.tw", "--json", "--top", "12").out)
+    assert shown["contexts"] == {label: [list(pair) for pair in pairs] for label, pairs in found.items()}
+    assert [(one["label"], one["place"]) for one in shown["order"]] == [tuple(one) for one in order]
+    assert not top_contexts(CRF("s1", max_iterations=1).fit(X, y), 3)

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from tagwright.cli.console import notes, print_json
+from tagwright.cli.contexts import label_order, top_contexts
 from tagwright.cli.explain import explain, format_explained
 from tagwright.cli.learned import (
     Transition,
@@ -101,6 +102,8 @@ def describe(loaded: LoadedModel, path: str, labels: Sequence[str], top: int) ->
         "templates": [size._asdict() for size in template_sizes(model)],
         "measure": None if weights is None else weights.measure,
         "weights": {label: pairs for label, pairs in top_weights(model, top).items() if label in shown},
+        "contexts": {label: pairs for label, pairs in top_contexts(model, top).items() if label in shown},
+        "order": [place._asdict() for place in label_order(model)],
         "chosen": list_chosen(model, shown),
         "transitions": [t for t in transitions(model) if t.previous in shown or t.current in shown],
         "trigrams": [t for t in trigrams(model) if not shown.isdisjoint(t[:3])],
@@ -132,7 +135,11 @@ def format_text(found: dict[str, Any], *, templates: bool = True) -> str:
     if templates and found["templates"]:
         parts.append(format_templates(found["templates"]))
     if any(found["weights"].values()):
-        parts.append(format_weights(found["weights"], found["measure"], width))
+        parts.append(format_weights(found["weights"], f"highest {found['measure']} for each label", width))
+    if any(found["contexts"].values()):
+        parts.append(format_weights(found["contexts"], "label contexts: highest weight for each label", width))
+    if found["order"]:
+        parts.append(format_order(found["order"], width))
     if found["chosen"]:
         parts.append(format_chosen(found["chosen"]))
     if found["transitions"]:
@@ -178,10 +185,17 @@ def format_templates(sizes: list[dict[str, Any]]) -> str:
     return "\n".join(lines)
 
 
-def format_weights(weights: dict[str, list[tuple[str, float]]], measure: str, width: int) -> str:
+def format_order(order: list[dict[str, Any]], width: int) -> str:
+    """Labels as they are given, easy ones first."""
+    shown = "   ".join([f"{one['place']:.2f}\0{one['label']}" for one in order])
+    head = "typical order of labelling: mean place in a sentence, from 0 (first) to 1 (last)"
+    return f"{head}\n{_hang('', shown, width)}".replace("\0", " ")
+
+
+def format_weights(weights: dict[str, list[tuple[str, float]]], head: str, width: int) -> str:
     """A paragraph for each label."""
     room = max(map(len, weights)) + 2
-    lines = [f"highest {measure} for each label"]
+    lines = [head]
     for label, pairs in weights.items():
         shown = "   ".join([f"{weight:.2f}\0{name}" for name, weight in pairs]) or "none above 0"
         lines.append(_hang(f"{label:<{room}}", shown, width).replace("\0", " "))
