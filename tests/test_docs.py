@@ -101,7 +101,7 @@ def test_matching_can_fail() -> None:
 
 def test_templates() -> None:
     blocks = read_blocks("docs/templates.md", "templates")
-    assert len(blocks) == 3
+    assert len(blocks) == 4
     assert all(FeatureSet.parse(text) != FeatureSet("custom") for text in blocks)
 
 

@@ -16,6 +16,7 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from tagwright import datasets
+    from tagwright.attributes.clusters import WordClusters
     from tagwright.attributes.templates import FeatureSet
     from tagwright.learners import (
         CRF,
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "CRF", "HMM", "HMSVM", "MEMM", "FeatureSet", "GuidedTagger", "KernelPerceptron", "SequenceAdaBoost",
-    "StructuredPerceptron", "Tagger", "__version__", "datasets", "load",
+    "StructuredPerceptron", "Tagger", "WordClusters", "__version__", "datasets", "load",
 ]  # fmt: skip
 
 _PLACES = {
@@ -46,6 +47,7 @@ _PLACES = {
     "StructuredPerceptron": "tagwright.learners",
     "load": "tagwright.learners",
     "FeatureSet": "tagwright.attributes.templates",
+    "WordClusters": "tagwright.attributes.clusters",
     "Tagger": "tagwright.tagger",
 }
 

@@ -13,12 +13,14 @@ from difflib import get_close_matches
 from functools import lru_cache
 
 from tagwright.attributes.characters import Test
+from tagwright.attributes.clusters import WordClusters
 from tagwright.attributes.words import FUNCTIONS, LONGEST_AFFIX, WordFunction
 from tagwright.errors import DataError, TemplateError
 
 EDGES = ("<s>", "</s>")  # what stands left and right of a sentence
 LARGEST_OFFSET = 32
 LARGEST_COLUMN = 255
+CLUSTER = "cluster"  # the one function that needs more than the string
 LABEL = "label"  # a cell of this name is a label that is known already
 FURTHEST_LABEL = 2
 
@@ -74,8 +76,11 @@ class Term:
     def _column_mark(self) -> str:
         return f":{self.column}" if self.column else ""
 
-    def compile(self) -> Callable[[str], str | None]:
+    def compile(self, clusters: WordClusters | None = None) -> Callable[[str], str | None]:
         """The function of a string that gives this term's value, None where it is absent."""
+        if self.function == CLUSTER and clusters is not None:
+            assert self.argument is not None
+            return clusters.make_prefix(self.argument)
         return _compiled(self.function, self.argument)
 
     def edge_value(self, side: int) -> str | None:
@@ -108,7 +113,7 @@ class Cell:
         """The cell as templates write it in a conjunction: "suffix(3)[-1]"."""
         return f"{self.term.text}[{self.offset}]"
 
-    def value(self, items: Sequence[Item], position: int) -> str | None:
+    def value(self, items: Sequence[Item], position: int, clusters: WordClusters | None = None) -> str | None:
         """The value for the token at `position`: the definition that the encoder's tables must agree with."""
         place = position + self.offset
         if not 0 <= place < len(items):
@@ -118,7 +123,7 @@ class Cell:
         if self.term.column >= len(columns):
             found = f"the item has {len(columns)} column(s), the template `{self.text}` needs column {self.term.column}"
             raise DataError(found, place=f"item {place}")
-        return self.term.compile()(columns[self.term.column])
+        return self.term.compile(clusters)(columns[self.term.column])
 
 
 @dataclass(frozen=True, slots=True)

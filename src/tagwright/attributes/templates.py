@@ -9,12 +9,13 @@ computes the same by tables over distinct words.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from os.path import isfile  # Path.is_file raises on a text too long for a file name
 from pathlib import Path
 
 from tagwright.attributes.cells import (
+    CLUSTER,
     EDGES,
     Cell,
     Item,
@@ -24,8 +25,9 @@ from tagwright.attributes.cells import (
     check_conjunction,
     join_values,
 )
+from tagwright.attributes.clusters import WordClusters
 from tagwright.attributes.language import check_column, read_entries, write_entries
-from tagwright.attributes.presets import PRESETS
+from tagwright.attributes.presets import CLUSTERS, PRESETS
 from tagwright.errors import DataError, TemplateError
 
 __all__ = ["EDGES", "Cell", "FeatureSet", "Item", "LabelTemplate", "Term", "attribute_name", "join_values", "resolve"]
@@ -38,12 +40,14 @@ class FeatureSet:
     singles: plain attributes, one term at one offset
     conjunctions: two or more cells joined; absent where one of them is
     labels: templates that look at labels, which one learner alone can do (GuidedTagger)
+    clusters: what `cluster` looks words up in
     """
 
     name: str
     singles: tuple[Cell, ...] = ()
     conjunctions: tuple[tuple[Cell, ...], ...] = ()
     labels: tuple[LabelTemplate, ...] = ()
+    clusters: WordClusters | None = field(default=None, hash=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "singles", tuple(dict.fromkeys(self.singles)))
@@ -95,10 +99,16 @@ class FeatureSet:
             raise DataError(f"expected 0 to {len(items) - 1}, found {position}", place="position")
         names = []
         for cells in self.groups:
-            values = [value for cell in cells if (value := cell.value(items, position)) is not None]
+            values = [value for cell in cells if (value := cell.value(items, position, self.clusters)) is not None]
             if len(values) == len(cells):
                 names.append(attribute_name(cells, join_values(cells, values)))
         return names
+
+    def with_clusters(self, clusters: WordClusters) -> FeatureSet:
+        """The set with clusters, and with templates that look at them if it has none."""
+        if any(cell.term.function == CLUSTER for cell in self.cells):
+            return replace(self, clusters=clusters)
+        return replace(self, singles=(*self.singles, *FeatureSet.parse(CLUSTERS).singles), clusters=clusters)
 
     def check_columns(self, n_columns: int) -> None:
         """Refuse a set that uses a column that the data does not have."""
@@ -109,11 +119,15 @@ class FeatureSet:
             raise TemplateError(str(error), place=f"features {self.name!r}") from None
 
 
-def resolve(features: str | Path | FeatureSet | Sequence[str], n_columns: int) -> FeatureSet:
-    """The feature set that a user means: a preset's name, a template file, template text, lines, or a set.
+def resolve(features: object, n_columns: int) -> FeatureSet:
+    """The feature set that a user means: a preset's name, a template file, template text, lines, or a set; or one of
+    these with word clusters, as a pair.
 
     n_columns: columns of the data; presets use the columns beyond the word where there are some.
     """
+    features, clusters = split_clusters(features)
+    if clusters is not None:
+        return resolve(features, n_columns).with_clusters(clusters)
     if isinstance(features, FeatureSet):
         features.check_columns(n_columns)
         return features
@@ -126,13 +140,20 @@ def resolve(features: str | Path | FeatureSet | Sequence[str], n_columns: int) -
     return found
 
 
-def _find_text(features: str | Path | Sequence[str]) -> tuple[str, str]:
+def split_clusters(features: object) -> tuple[object, WordClusters | None]:
+    """What a user gives for `features`: templates, and word clusters where it is a pair."""
+    if isinstance(features, tuple) and len(features) == 2 and isinstance(features[1], WordClusters):
+        return features[0], features[1]
+    return features, None
+
+
+def _find_text(features: object) -> tuple[str, str]:
     """Template text and its place."""
     if isinstance(features, Path):
         return _read_text(features), str(features)
     if not isinstance(features, str):
         try:
-            return "\n".join(features), "features"
+            return "\n".join(features), "features"  # type: ignore[arg-type]
         except TypeError:
             found = type(features).__name__
             expected = "a preset's name, a template file, template text, template lines or a FeatureSet"

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from tagwright.attributes import characters
 from tagwright.attributes.characters import Test, classes_of
+from tagwright.attributes.clusters import need_clusters
 
 WordFunction = Callable[[str], str | None]
 
@@ -234,6 +235,7 @@ FUNCTIONS: dict[str, Function] = {
     "has_dot": _flag(characters.has_dot, "there is a dot"),
     "capital_dot": _flag(characters.capital_dot, "the first character is a capital and there is a dot (Mr., U.S.)"),
     "punctuation": _flag(characters.punctuation, "no letter and no digit"),
+    "cluster": Function(need_clusters, "the first n bits of the word's cluster; absent without one", 1),
     "bias": _plain(bias, "always there, beyond the sentence too", flag=True),
     "edge": _plain(edge, "there only beyond the sentence: `edge @ -1` means first in the sentence"),
 }

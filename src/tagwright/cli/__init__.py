@@ -1,4 +1,4 @@
-"""The command line, the outer end of the flow: `tagwright train | tag | evaluate | inspect | compare`.
+"""The command line, the outer end of the flow: `tagwright train | tag | evaluate | inspect | compare | clusters`.
 
 One file a command, imported when that command is called: `tagwright --help` loads neither NumPy nor Numba. Here is what
 the commands share: exit codes, and how errors reach a person.
@@ -58,6 +58,8 @@ def _run(arguments: argparse.Namespace) -> None:
         from tagwright.cli.evaluate import run
     elif arguments.command == "inspect":
         from tagwright.cli.inspect import run
+    elif arguments.command == "clusters":
+        from tagwright.cli.clusters import run
     else:
         from tagwright.cli.compare import run
     gc.freeze()

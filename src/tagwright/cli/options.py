@@ -34,6 +34,7 @@ def make_parser() -> argparse.ArgumentParser:
     _add_evaluate(commands)
     _add_inspect(commands)
     _add_compare(commands)
+    _add_clusters(commands)
     return parser
 
 
@@ -54,6 +55,7 @@ def _add_train(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         default="auto",
         help=f"templates: {', '.join(PRESETS)} or a file (default: ner for span labels, else pos)",
     )
+    add("--clusters", metavar="FILE", help="word clusters for the templates to look at, from `tagwright clusters`")
     _add_settings(parser, "KEY=VALUE", "parameters of the learner, such as c2=0.1")
     _add_columns(parser, "the labels' column, by name or by number from 0 (default: the last; UPOS in CoNLL-U)")
     add("--quiet", action="store_true", help="print errors only")
@@ -163,6 +165,23 @@ def _add_compare(commands: argparse._SubParsersAction[argparse.ArgumentParser]) 
     _add_settings(parser, "[LEARNER.]KEY=VALUE", "parameters of one learner or of all that have them: crf.c2=0.1")
     _add_columns(parser, "the labels' column, by name or by number from 0 (default: the last; UPOS in CoNLL-U)")
     add("--quiet", action="store_true", help="no notes and no progress on standard error")
+    add("--json", action="store_true", help="print one JSON object")
+
+
+def _add_clusters(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    parser = commands.add_parser(
+        "clusters",
+        help="learn word clusters from text without labels",
+        description="Learn clusters of words that stand in like surroundings, from text without labels, for "
+        "`tagwright train --clusters`. A line for each word: path in the tree of clusters, word, count.",
+    )
+    add = parser.add_argument
+    add("file", metavar="FILE", help=f"{SOURCE}; plain text has a sentence a line")
+    add("--out", metavar="CLUSTERS", required=True, help="the file to write")
+    add("--number", metavar="N", type=_whole(2), default=256, help="of clusters (default: 256)")
+    add("--min-count", metavar="N", type=_whole(1), default=1, help="rarer words get none (default: 1)")
+    add("--format", choices=FORMATS, default="auto", help="how the file is written (default: auto)")
+    add("--quiet", action="store_true", help="print errors only")
     add("--json", action="store_true", help="print one JSON object")
 
 

@@ -16,6 +16,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from tagwright import __version__
+from tagwright.attributes.clusters import WordClusters
 from tagwright.cli.console import note, notes, print_json
 from tagwright.cli.corpus import Corpus, collect, hold_out, is_share, open_like, open_training
 from tagwright.cli.interrupt import Stop
@@ -50,6 +51,8 @@ def read_corpora(arguments: Namespace, model: SequenceTagger) -> tuple[Corpus, C
         arguments.train, format=arguments.format, column=arguments.column, inputs=arguments.inputs
     )
     model.features = find_features(arguments.features, sentences.layout.n_inputs)
+    if arguments.clusters is not None:
+        model.features = model.features, WordClusters.read(arguments.clusters)
     corpus = collect(sentences)
     if arguments.dev is None:
         return corpus, None

@@ -86,7 +86,7 @@ class Encoder:
         terms: dict[int, dict[Term, None]] = {column: {} for column in features.columns}
         for cell in features.cells:
             terms[cell.term.column][cell.term] = None
-        self.columns = [ColumnForms(column, list(found)) for column, found in terms.items()]
+        self.columns = [ColumnForms(column, list(found), features.clusters) for column, found in terms.items()]
 
     def number_slots(self) -> None:
         """Give each (slot, term) its run of attributes."""

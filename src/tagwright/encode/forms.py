@@ -16,6 +16,7 @@ from itertools import repeat
 import numpy as np
 
 from tagwright.arrays import Ints, grown
+from tagwright.attributes.clusters import WordClusters
 from tagwright.attributes.templates import Term
 from tagwright.attributes.words import LONGSHAPE_LENGTH, SHAPE_LENGTH
 from tagwright.encode.spelled import Spelled
@@ -29,7 +30,7 @@ MOST_VISITORS = 1 << 16
 class ColumnForms:
     """One column: its forms and, for each term, its vocabulary and codes."""
 
-    def __init__(self, column: int, terms: Sequence[Term]) -> None:
+    def __init__(self, column: int, terms: Sequence[Term], clusters: WordClusters | None = None) -> None:
         self.column = column
         self.terms = tuple(terms)
         self.vocabularies = [Vocabulary() for _ in terms]
@@ -38,7 +39,7 @@ class ColumnForms:
         self.n_known = 0
         self.season = 0  # of visitors: grows when they are sent away
         self._codes: Ints = np.empty((0, len(terms)), np.int32)  # with room for visitors
-        self._functions = [term.compile() for term in terms]
+        self._functions = [term.compile(clusters) for term in terms]
         self._table = StringTable.build([])  # of `values`
 
     def __len__(self) -> int:

@@ -17,7 +17,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 
 from tagwright.arrays import Bools, Doubles, Workers
-from tagwright.attributes.templates import FeatureSet, resolve
+from tagwright.attributes.templates import FeatureSet, resolve, split_clusters
 from tagwright.calibration import Platt
 from tagwright.encode.dataset import Dataset
 from tagwright.encode.encoder import Encoder
@@ -222,10 +222,10 @@ class SequenceTagger(Estimator):
                     'leave `features` at "auto", or give strings or tuples of columns'
                 )
             return None
-        features = self.features
+        features, clusters = split_clusters(self.features)
         if features in (None, "auto"):
             features = self._default_features(spans=detect_scheme(labels) is not None)
-        found = resolve(features, text.width)  # type: ignore[arg-type]
+        found = resolve(features if clusters is None else (features, clusters), text.width)
         if found.labels and not self.labelled_contexts:
             raise ParameterError(
                 f"features {found.name!r}: `{found.labels[0].text}` looks at labels, {type(self).__name__} cannot; "

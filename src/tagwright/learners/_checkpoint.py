@@ -111,6 +111,8 @@ def digest_of(encoder: Encoder, labels: Iterable[str], sets: Iterable[Dataset], 
     strings = [encoder.features.to_text() if encoder.features else "", *labels, *encoder.given.values]
     for column in encoder.columns:
         strings += column.values
+    if encoder.features is not None and encoder.features.clusters is not None:
+        strings += chain.from_iterable(encoder.features.clusters.paths.items())
     digest.update("\0".join(strings).encode("utf-8", "surrogatepass"))
     arrays: list[tuple[np.ndarray, ...]] = [
         (d.offsets, d.forms, d.pointers, d.attributes, d.values, d.labels) for d in sets

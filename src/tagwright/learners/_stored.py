@@ -8,7 +8,7 @@ arrays    codes, keys of conjunctions, the pattern and its weights (zeros left o
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tagwright.arrays import Ints, Workers
+from tagwright.attributes.clusters import WordClusters
 from tagwright.attributes.templates import FeatureSet
 from tagwright.calibration import Platt
 from tagwright.encode.encoder import Encoder
@@ -46,6 +47,8 @@ def store(model: Learner, path: Path) -> None:
         "span_calibration": None if model.span_calibration_ is None else asdict(model.span_calibration_),
         "info": getattr(model, "info_", {}),
     }
+    if features is not None and features.clusters is not None:
+        _store_clusters(features.clusters, arrays, strings)
     _store_encoder(model.encoder_, arrays, strings)
     model._store_scores(arrays)
     model._store_more(arrays, strings)
@@ -73,6 +76,8 @@ def _restore(stored: StoredModel, learners: Mapping[str, Callable[..., Learner]]
     features = None
     if header["features"] is not None:
         features = FeatureSet.parse(header["features"]["text"], name=header["features"]["name"], place="model")
+        if "clusters.words" in stored.strings:
+            features = replace(features, clusters=_restore_clusters(stored))
     params = dict(header["params"])
     if params.get("features") == CUSTOM:
         params["features"] = features
@@ -94,6 +99,25 @@ def _restore_calibration(stored: dict[str, Any]) -> Platt:
     if sorted(stored) != ["intercept", "slope"] or not all(isinstance(value, float) for value in stored.values()):
         raise ModelFileError(f"the calibration of spans is not a slope and an intercept: {stored}")
     return Platt(**stored)
+
+
+def _store_clusters(clusters: WordClusters, arrays: Arrays, strings: dict[str, list[str]]) -> None:
+    """Words, distinct paths, and which word has which."""
+    paths = sorted(set(clusters.paths.values()))
+    numbers = {path: number for number, path in enumerate(paths)}
+    strings["clusters.words"], strings["clusters.paths"] = list(clusters.paths), paths
+    arrays["clusters.of"] = np.array([numbers[path] for path in clusters.paths.values()], np.uint32)
+
+
+def _restore_clusters(stored: StoredModel) -> WordClusters:
+    words, paths, numbers = (
+        stored.strings["clusters.words"],
+        stored.strings["clusters.paths"],
+        stored.arrays["clusters.of"],
+    )
+    if numbers.shape != (len(words),) or numbers.max(initial=0) >= len(paths):
+        raise ModelFileError("the word clusters do not fit together")
+    return WordClusters({word: paths[n] for word, n in zip(words, numbers.tolist(), strict=True)})
 
 
 CUSTOM = "<the templates of this model>"

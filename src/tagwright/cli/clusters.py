@@ -1,0 +1,56 @@
+"""`tagwright clusters`: classes of words from text without labels, for `train --clusters`."""
+
+from __future__ import annotations
+
+import sys
+import time
+from argparse import Namespace
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from tagwright.attributes.clusters import WordClusters
+from tagwright.attributes.exchange import MOST_PASSES, Tell
+from tagwright.cli.console import notes, print_json
+from tagwright.cli.corpus import find_source
+from tagwright.cli.output import check_target
+from tagwright.io import read_sentences
+from tagwright.optim.progress import Progress, ProgressLine
+
+
+def run(arguments: Namespace) -> None:
+    """Learn clusters as the command line says."""
+    check_target(arguments.out)
+    with notes(quiet=arguments.quiet):
+        source = read_sentences(find_source(arguments.file), format=arguments.format, label=None, n_inputs=1)
+        sentences = [list(sentence.items) for sentence in source]
+        began = time.perf_counter()
+        with shown_passes(quiet=arguments.quiet) as tell:
+            clusters = WordClusters.learn(
+                sentences, n_clusters=arguments.number, min_count=arguments.min_count, tell=tell
+            )
+        clusters.write(arguments.out)
+        report(arguments, clusters, sum(map(len, sentences)), time.perf_counter() - began)
+
+
+@contextmanager
+def shown_passes(*, quiet: bool) -> Iterator[Tell]:
+    """Passes over all words, on a terminal."""
+    line, began = ProgressLine(show=not quiet and sys.stderr.isatty()), time.perf_counter()
+
+    def tell(passes: int, moved: int) -> None:
+        line(Progress(passes, MOST_PASSES, moved, None, None, time.perf_counter() - began, unit="pass"))
+
+    try:
+        yield tell
+    finally:
+        line.close()
+
+
+def report(arguments: Namespace, clusters: WordClusters, n_tokens: int, seconds: float) -> None:
+    """Tell a person or a machine what was found."""
+    if arguments.json:
+        facts = {"tokens": n_tokens, "words": len(clusters), "clusters": clusters.n_clusters, "seconds": seconds}
+        print_json({**facts, "file": arguments.out})
+    elif not arguments.quiet:
+        print(f"{n_tokens:,} tokens, {len(clusters):,} words in {clusters.n_clusters} clusters, {seconds:.1f} s")
+        print(arguments.out)
