@@ -3,6 +3,7 @@
     python -m benchmarks.guided tables [ewt wsj] [--epochs 8]      dev error by features; by search, learning and beam
     python -m benchmarks.guided accuracy [ewt wsj]                 test accuracy, chosen epoch by the dev set
     python -m benchmarks.guided speed [ewt wsj]                    tagging and a training epoch
+    python -m benchmarks.guided clusters [ewt wsj]                 word clusters, with few and many labelled sentences
                                                                    [--data DIR] [--json FILE]
 
 Tables 2 and 3 of Shen, Satta and Joshi (2007): the perceptron of the paper (no margin, no dropout, one order), best of
@@ -22,6 +23,8 @@ from statistics import median
 from typing import Any
 
 from benchmarks.corpora import Task, add_data_option, read_task
+from tagwright.attributes.clusters import WordClusters
+from tagwright.encode.flat_text import FlatText
 from tagwright.learners import load
 from tagwright.learners.guided_tagger import GuidedTagger
 
@@ -94,12 +97,65 @@ def measure_speed(task: Task) -> dict[str, float]:
                 seconds.append(time.process_time() - start)
             found[f"beam {beam}"] = tokens / median(seconds)
             print(f"{task.name}  tagging, beam {beam}: {found[f'beam {beam}']:,.0f} tokens a second", flush=True)
+            for part, seconds_of in split_time(load(path), task.dev[0]).items():
+                found[f"beam {beam}, {part}"] = 1e6 * seconds_of / tokens
+                print(f"{task.name}      {part}: {1e6 * seconds_of / tokens:.2f} µs a token", flush=True)
+    return found
+
+
+def split_time(model: Any, sentences: list[list[str]]) -> dict[str, float]:
+    """Seconds of the parts of tagging: medians of 5."""
+    parts: dict[str, list[float]] = {}
+    decoder = model.decoder_
+    for _ in range(5):
+        clock = [time.process_time()]
+        data = model.encode_text(FlatText.build(sentences, width=1))
+        clock.append(time.process_time())
+        decoder.lexical(data)
+        clock.append(time.process_time())
+        for _rows in decoder._runs(data, None):
+            pass
+        clock.append(time.process_time())
+        decoder.best(data)
+        clock.append(time.process_time())
+        encode, lexical, rows, whole = [b - a for a, b in pairwise(clock)]
+        times = {
+            "attributes": encode,
+            "lexical parts": lexical,
+            "rows of words": rows,
+            "search": whole - rows - lexical,
+        }
+        for name, seconds in times.items():
+            parts.setdefault(name, []).append(seconds)
+    return {name: median(seconds) for name, seconds in parts.items()}
+
+
+def measure_clusters(task: Task) -> dict[str, float]:
+    """Dev accuracy with 10, 25 and 100 % of the training labels, with clusters of the whole training text and without.
+
+    One order and 8 epochs, the best of which counts; in brackets, words that the labelled sentences do not have.
+    """
+    X, y = task.train
+    began = time.process_time()
+    clusters = WordClusters.learn(X)
+    print(f"{task.name}  {clusters}: {time.process_time() - began:.1f} s", flush=True)
+    found = {}
+    for step in (10, 4, 1):
+        known = {word for sentence in X[::step] for word in sentence}
+        for name, features in (("best", "best"), ("best and clusters", ("best", clusters))):
+            model = GuidedTagger(features, orders=1, epochs=8, patience=8, random_state=0)
+            model.fit(X[::step], y[::step], *task.dev)
+            pairs = zip(model.predict(task.dev[0]), *task.dev, strict=True)
+            right = [a == b for p, x, g in pairs for a, b, word in zip(p, g, x, strict=True) if word not in known]
+            key = f"{100 // step} % of the labels, {name}"
+            found[key] = max(model.dev_curve_)
+            print(f"{task.name}  {key}: {found[key]:.2f} % ({100 * sum(right) / len(right):.2f})", flush=True)
     return found
 
 
 def main() -> None:
     parser = ArgumentParser(description=__doc__)
-    parser.add_argument("part", choices=["tables", "accuracy", "speed"])
+    parser.add_argument("part", choices=["tables", "accuracy", "speed", "clusters"])
     parser.add_argument("tasks", nargs="*", default=["ewt", "wsj"])
     parser.add_argument("--epochs", type=int, default=8, help="of the tables")
     parser.add_argument("--json", type=Path)
@@ -111,7 +167,8 @@ def main() -> None:
         if arguments.part == "tables":
             found[name] = make_tables(task, arguments.epochs)
         else:
-            found[name] = measure_accuracy(task) if arguments.part == "accuracy" else measure_speed(task)
+            measures = {"accuracy": measure_accuracy, "speed": measure_speed, "clusters": measure_clusters}
+            found[name] = measures[arguments.part](task)
     if arguments.json is not None:
         arguments.json.write_text(json.dumps(found, indent=2) + "\n", encoding="utf-8")
 

@@ -212,7 +212,7 @@ def test_one_label_only(name: str) -> None:
     assert model.predict([["z", "a"]]) == [["A", "A"]]
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if name != "guided"])  # from both sides, nothing may fit
+@pytest.mark.parametrize("name", NAMES)
 def test_well_formed_spans(name: str) -> None:
     X = [["xa", "yb", "zc"], ["zc", "xa", "yb"], ["zc", "zc"]] * 4
     y = [["B-P", "I-P", "O"], ["O", "B-P", "I-P"], ["O", "O"]] * 4
