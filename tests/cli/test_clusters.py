@@ -26,7 +26,7 @@ def test_clusters_of_plain_text_go_into_a_model(run: Run, small: Path, tmp_path:
     assert done.code == 0, done.err
     assert load(out).encoder_.features.clusters == clusters
     shown = run("inspect", out, "--attributes", "Dog").out
-    assert "cluster4[0]=" in shown
+    assert "cluster32[0]=" in shown
 
 
 def test_columns_and_json(run: Run, small: Path, tmp_path: Path) -> None:
