@@ -305,7 +305,9 @@ class GuidedTagger(SequenceTagger):
             places = actions.order[longer] / last[longer]
             sums += np.bincount(labels[longer], places, len(sums))
             counts += np.bincount(labels[longer], minlength=len(sums))
-        return np.divide(sums, counts, out=np.full(len(sums), np.nan), where=counts > 0)
+        means = np.full(len(sums), np.nan)
+        np.divide(sums, counts, out=means, where=counts > 0)
+        return means
 
     def explain(self, sentence: Sequence[Any]) -> list[Step]:
         """The steps of labelling one sentence, in the order in which they were taken."""
