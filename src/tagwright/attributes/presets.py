@@ -68,8 +68,8 @@ _E = "prefix(5..9) suffix(5..9) @ 0"
 _FURTHER = "word:C @ -1..1"
 
 CLUSTERS = "cluster(32) @ -1..1"
-"""What a set without a template of word clusters gets when there are some. Whole paths: on EWT, with a tenth of the labels
-(dev set), better than paths and prefixes of them."""
+"""What a set without a template of word clusters gets when there are some. Whole paths: on EWT, with a tenth of the
+labels (dev set), better than paths and prefixes of them."""
 
 PRESETS: dict[str, Preset] = {
     "s1": Preset("the current word alone: what an HMM sees", "word @ 0"),
