@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 
-.PHONY: setup demo test lint clean
+.PHONY: setup demo test lint bench-quick clean
 
 setup: $(READY)
 
@@ -24,6 +24,9 @@ lint: $(READY)
 
 test: lint
 	$(BIN)/python -m pytest -n 2
+
+bench-quick: $(READY)
+	@$(BIN)/python -m benchmarks.quick
 
 clean:
 	rm -rf .venv build dist src/*.egg-info
