@@ -12,6 +12,7 @@ A chunk is correct when it starts in gold and prediction at one place with one t
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
@@ -241,7 +242,12 @@ def evaluate(
 
 def has_span_labels(aligned: Aligned) -> bool:
     """Whether every gold label is O or a span label, and some gold label is not O."""
-    used = {aligned.labels[i] for i in np.unique(aligned.gold)} - {"O"}
+    return are_span_labels({aligned.labels[i] for i in np.unique(aligned.gold)})
+
+
+def are_span_labels(labels: AbstractSet[str]) -> bool:
+    """Whether every label is O or a span label, and some label is not O."""
+    used = labels - {"O"}
     return bool(used) and all(label.startswith(SPAN_PREFIXES) for label in used)
 
 

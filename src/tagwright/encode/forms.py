@@ -62,8 +62,7 @@ class ColumnForms:
         classes = Spelled.build(distinct).character_classes()
         for k, (term, vocabulary) in enumerate(zip(self.terms, self.vocabularies, strict=True)):
             if term.test is None:
-                made = map(self._functions[k], distinct)
-                self._codes[N_EDGES:, k] = [-1 if value is None else vocabulary.add(value) for value in made]
+                self._codes[N_EDGES:, k] = vocabulary.add_all(list(map(self._functions[k], distinct)))
             else:
                 holds = term.test(*classes)
                 self._codes[N_EDGES:, k] = np.where(holds, vocabulary.add("") if holds.any() else UNKNOWN, UNKNOWN)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cached_property
+from itertools import count, repeat
 
 from tagwright.encode.string_table import StringTable
 
@@ -29,6 +30,13 @@ class Vocabulary:
         if number == len(self.values):
             self.values.append(value)
         return number
+
+    def add_all(self, values: Sequence[str | None]) -> list[int]:
+        """The numbers of all `values`, new in the order of their first appearance; −1 for None."""
+        new = [value for value in dict.fromkeys(values) if value is not None and value not in self.index]
+        self.index.update(zip(new, count(len(self.values))))
+        self.values += new
+        return list(map(self.index.get, values, repeat(-1)))  # type: ignore[arg-type]  # None is no key
 
     def table(self) -> StringTable:
         """All strings, to find many at once; none may be added after this."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, repeat
+from typing import Any
 
 import numpy as np
 
@@ -23,17 +24,22 @@ PartialLabels = Sequence[Sequence[str | Collection[str] | None]]
 def check_labels(y: Labels, text: FlatText, *, argument: str = "y") -> list[str]:
     """All labels end to end; refuse what does not fit the sentences."""
     _check_shape(y, text, argument)
-    flat = list(chain.from_iterable(y))
+    flat: list[str] = list(chain.from_iterable(y))
+    _check_strings(flat, text, argument)
+    return flat
+
+
+def _check_strings(flat: list[str], text: FlatText, argument: str) -> None:
+    """Refuse what are no labels; of subclasses of strings, the plain string is kept."""
     if set(map(type, flat)) - {str}:
         p = next(p for p, label in enumerate(flat) if type(label) is not str)
         if not isinstance(flat[p], str):
             kind = "CRF(loss='sequence_log', order=1, tag_dictionary=0)"
             cure = f"; only {kind} learns from labels known in part" if _is_partial(flat[p]) else ""
             raise DataError(f"labels are strings, found {flat[p]!r}{cure}", place=text.place(p, argument))
-        flat = [str(label) for label in flat]
-    if "" in flat:
+        flat[:] = [str(label) for label in flat]
+    if "" in set(flat):
         raise DataError("a label is empty", place=text.place(flat.index(""), argument))
-    return flat
 
 
 def _check_shape(y: PartialLabels, text: FlatText, argument: str) -> None:
@@ -62,11 +68,13 @@ class TrainingLabels:
 def read_training_labels(y: PartialLabels, text: FlatText, *, partial: bool) -> TrainingLabels:
     """All labels end to end. If `partial`, any may be None (unknown: any label) or a collection (one of these)."""
     _check_shape(y, text, "y")
-    flat = list(chain.from_iterable(y))
-    if not partial or not any(map(_is_partial, flat)):
-        known = check_labels(y, text)  # type: ignore[arg-type]  # it refuses what are no strings
-        names = sorted(set(known))
-        return TrainingLabels(names, number_labels(known, names), np.zeros((0, len(names)), np.bool_))
+    flat: list[Any] = list(chain.from_iterable(y))
+    names = _plain_labels(flat)
+    if names is None and not (partial and any(map(_is_partial, flat))):
+        _check_strings(flat, text, "y")
+        names = sorted(set(flat))
+    if names is not None:
+        return TrainingLabels(names, number_labels(flat, names), np.zeros((0, len(names)), np.bool_))
     entries = [_read_entry(entry, text.place(p, "y")) for p, entry in enumerate(flat)]
     names = sorted({label for entry in entries if entry is not None for label in entry})
     if not names:
@@ -79,6 +87,15 @@ def read_training_labels(y: PartialLabels, text: FlatText, *, partial: bool) -> 
         numbers[p] = index[next(iter(wanted))] if len(wanted) == 1 else -1 - codes.setdefault(wanted, len(codes))
     sets = np.array([[name in wanted for name in names] for wanted in codes], np.bool_).reshape(len(codes), len(names))
     return TrainingLabels(names, numbers, sets)
+
+
+def _plain_labels(flat: Sequence[Any]) -> list[str] | None:
+    """The distinct labels where all are strings, as they nearly always are; else None. One look at each."""
+    try:
+        distinct = set(flat)
+    except TypeError:  # a list or a set
+        return None
+    return sorted(distinct) if set(map(type, distinct)) <= {str} and "" not in distinct else None
 
 
 def _is_partial(entry: object) -> bool:
@@ -103,7 +120,7 @@ def _read_entry(entry: object, place: str) -> frozenset[str] | None:
 def number_labels(flat: Sequence[str], names: Sequence[str]) -> Ints:
     """Labels as numbers; −1 for those not among `names`."""
     index = {name: number for number, name in enumerate(names)}
-    return np.array([index.get(label, -1) for label in flat], np.int32)
+    return np.fromiter(map(index.get, flat, repeat(-1)), np.int32, len(flat))
 
 
 def allowed_mask(allowed: Sequence[Sequence[object]], text: FlatText, names: Sequence[str]) -> Bools:

@@ -16,13 +16,14 @@ from typing import Generic, Protocol, Self, TypeVar, cast
 
 import numpy as np
 
+from tagwright.arrays import Ints
 from tagwright.encode.dataset import Dataset
 from tagwright.encode.flat_text import FlatText, Sentences
 from tagwright.errors import ConvergenceWarning, ParameterError
 from tagwright.learners._base import SequenceTagger
 from tagwright.learners._decoder import Decoder
-from tagwright.learners._labels import Labels, check_labels
-from tagwright.metrics import evaluate
+from tagwright.learners._labels import Labels, check_labels, number_labels
+from tagwright.metrics import are_span_labels, evaluate
 from tagwright.optim.progress import Callback, Progress
 
 
@@ -33,6 +34,7 @@ class DevSet:
     data: Dataset
     gold: list[list[str]]
     names: list[str]
+    numbers: Ints | None  # of the gold labels where tokens are counted; None where spans are
 
     @classmethod
     def build(cls, model: SequenceTagger, X: Sentences | None, y: Labels | None) -> DevSet | None:
@@ -41,15 +43,19 @@ class DevSet:
                 raise ParameterError("give both X_dev and y_dev, or neither")
             return None
         text = FlatText.build(X, argument="X_dev", width=model.encoder_.width)
-        check_labels(y, text, argument="y_dev")
-        return cls(model.encoder_.encode(text), [list(labels) for labels in y], model.labels_)
+        flat = check_labels(y, text, argument="y_dev")
+        counted = flat and not are_span_labels(set(flat))
+        numbers = number_labels(flat, model.labels_) if counted else None
+        return cls(model.encoder_.encode(text), [list(labels) for labels in y], model.labels_, numbers)
 
     def score(self, decoder: Decoder) -> float:
         """F1 of spans where labels are spans, else token accuracy; in per cent."""
-        found = iter(map(self.names.__getitem__, decoder.best(self.data).tolist()))
+        labels = decoder.best(self.data)
+        if self.numbers is not None:
+            return 100.0 * int(np.count_nonzero(labels == self.numbers)) / len(labels)
+        found = iter(map(self.names.__getitem__, labels.tolist()))
         predicted = [list(islice(found, len(gold))) for gold in self.gold]
-        result = evaluate(self.gold, predicted)
-        return result.accuracy if result.f1 is None else result.f1
+        return evaluate(self.gold, predicted).f1 or 0.0
 
 
 class Copied(Protocol):

@@ -196,7 +196,7 @@ class CRF(SequenceTagger):
         self.labels_, self.encoder_ = names, encoder
         workers = Workers(count_jobs(self.n_jobs))
         try:
-            free = self._free_weights(start, possible_transitions(data.labels, data.offsets, sets))
+            free = self._free_weights(start, data, sets)
             loss = Loss(PartialLog(sets), sum_of_terms) if len(sets) else self._choose_loss()
             trigrams = keys if self.order == 2 else None
             problem = Problem(scores, data, weights, loss, free, start, self.c1, self.c2, dictionary, trigrams)
@@ -223,12 +223,12 @@ class CRF(SequenceTagger):
         check_size(n_labels, np.dtype(self.dtype).type)
         return np.unique(trigram_keys(data.offsets, data.labels, n_labels))
 
-    def _free_weights(self, vector: Doubles, seen_transitions: Bools) -> Bools:
+    def _free_weights(self, vector: Doubles, data: Dataset, label_sets: Bools) -> Bools:
         """Which weights may move: those of transitions and boundaries only where they are wanted."""
         free = np.ones(len(vector), np.bool_)
         parts = Weights.split(free, len(self.labels_))  # type: ignore[arg-type]  # views of flags, not of numbers
         if not self.all_possible_transitions:
-            parts.transition[:] = seen_transitions
+            parts.transition[:] = possible_transitions(data.labels, data.offsets, label_sets)
         if not self.boundaries:
             parts.start[:] = False
             parts.stop[:] = False

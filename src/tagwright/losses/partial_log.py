@@ -55,6 +55,8 @@ def possible_transitions(labels: Ints, offsets: Longs, sets: Bools) -> Bools:
     inner = np.ones(len(labels), np.bool_)
     inner[offsets[:-1]] = False
     current = np.flatnonzero(inner)
-    pairs = np.unique(np.column_stack([labels[current - 1], labels[current]]), axis=0)
-    previous, following = (allowed_labels(pairs[:, side], sets).astype(np.int64) for side in (0, 1))
+    codes = labels.astype(np.int64) + len(sets)  # from 0
+    n = sum(sets.shape)
+    pairs = np.unique(codes[current - 1] * n + codes[current])
+    previous, following = (allowed_labels(side - len(sets), sets).astype(np.int64) for side in divmod(pairs, n))
     return previous.T @ following > 0
