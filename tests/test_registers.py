@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tagwright._jit import tight_kernel
-from tagwright._registers import BYTES, add_products, largest, lowest_bit, reaching, sums_reaching
+from tagwright._registers import BYTES, add_products, add_rows, largest, lowest_bit, reaching, sums_reaching
 from tagwright.arrays import Floats, padded
 
 
@@ -24,6 +24,24 @@ def test_products_equal_numpy_and_add(dtype: type, Y: int) -> None:
     truth = before.astype(np.float64) + rows[:, ::3].astype(np.float64) @ M
     np.testing.assert_allclose(out[:, :Y], truth[:, :Y], atol=1e-5 if dtype is np.float32 else 1e-13)
     np.testing.assert_array_equal(out[:, written:], before[:, written:])
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("kind", [np.int32, np.int64])
+@pytest.mark.parametrize("Y", [1, 4, 5, 8, 9, 16, 17, 31, 33, 50, 56, 57, 64, 65, 130])
+def test_sums_of_rows_equal_numpy(dtype: type, kind: type, Y: int) -> None:
+    rng = np.random.default_rng(Y)
+    vector = rng.normal(size=3 * Y + 8).astype(dtype)
+    firsts = np.array([99999, 0, 2 * Y, Y, 2 * Y, 99999]).astype(kind)
+    before = rng.normal(size=padded(Y)).astype(dtype)
+    out = before.copy()
+    add_rows(vector, firsts, 1, 5, Y, out)
+    written = -(-Y // (BYTES // vector.itemsize)) * (BYTES // vector.itemsize)
+    truth = before[:Y].astype(np.float64) + sum(vector[f : f + Y].astype(np.float64) for f in firsts[1:5])
+    np.testing.assert_allclose(out[:Y], truth, atol=1e-5 if dtype is np.float32 else 1e-13)
+    np.testing.assert_array_equal(out[written:], before[written:])
+    add_rows(vector, firsts, 2, 2, Y, before)  # no rows
+    assert not np.isnan(before).any()
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

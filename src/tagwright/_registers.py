@@ -1,6 +1,7 @@
 """What the machine can do and a compiled loop cannot say: sums and maxima that stay in vector registers, early loads.
 
     add_products    out_a += Σ_k a[k · step] · M[k],    out_b += Σ_k b[k · step] · M[k]
+    add_rows        out += Σ_k row that begins at firsts[k] of a vector
     largest         max_j row[j]
     reaching        which of a vector's numbers row[j] are at least a limit, as bits
     sums_reaching   the same of row[j] + bonus[j]
@@ -16,6 +17,8 @@ without Numba, the plain formulas above them do.
 from __future__ import annotations
 
 from typing import Any
+
+from numpy.typing import NDArray
 
 from tagwright._jit import tight_kernel
 from tagwright.arrays import Floats
@@ -35,6 +38,17 @@ def add_block(
         sum_a += a[k * step] * M[k, columns]
         sum_b += b[k * step] * M[k, columns]
     out_a[columns], out_b[columns] = sum_a, sum_b
+
+
+def add_row_block(
+    vector: Floats, firsts: NDArray[Any], begin: int, end: int, column: int, out: Floats, width: int
+) -> None:
+    """out += Σ_k the row that begins at firsts[k], for `width` vectors of columns from `column` on."""
+    columns = width * BYTES // vector.itemsize
+    total = out[column : column + columns].copy()
+    for k in range(begin, end):
+        total += vector[firsts[k] + column : firsts[k] + column + columns]
+    out[column : column + columns] = total
 
 
 def largest_of_vectors(row: Floats, n: int) -> float:
@@ -116,6 +130,24 @@ if numba is not None and llvm is not None and llvm_blocks is not None:
                 builder.store(builder.load(total), target, align=vectors.size)
         return context.get_dummy_value()
 
+    def _emit_row_block(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        """Load the sums, add a row for every k, store them."""
+        kinds, (begin, end, column) = signature.args, args[2:5]
+        vector, firsts, out = (context.make_array(kinds[i])(context, builder, args[i]) for i in (0, 1, 5))
+        vectors, numbers = _Vectors(context, builder, kinds[0]), range(kinds[6].literal_value)
+        targets = [vectors.at(out.data, column, k) for k in numbers]
+        sums = [blocks.alloca_once_value(builder, vectors.load(p)) for p in targets]
+        with blocks.for_range_slice(builder, begin, end, ir.Constant(LONG, 1), intp=LONG) as (k, _):
+            first = builder.load(builder.gep(firsts.data, [k]))
+            first = first if first.type == LONG else builder.sext(first, LONG)
+            place = builder.add(first, column)
+            for number, total in zip(numbers, sums, strict=True):
+                entry = vectors.load(vectors.at(vector.data, place, number))
+                builder.store(builder.fadd(builder.load(total), entry), total)
+        for total, target in zip(sums, targets, strict=True):
+            builder.store(builder.load(total), target, align=vectors.size)
+        return context.get_dummy_value()
+
     def _emit_largest(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         """Vector by vector, the last one ending at n; then halves against halves."""
         row = context.make_array(signature.args[0])(context, builder, args[0])
@@ -159,6 +191,13 @@ if numba is not None and llvm is not None and llvm_blocks is not None:
             return None
         return types.void(a, b, types.intp, M, types.intp, types.intp, out_a, out_b, width), _emit_block
 
+    def _add_row_block(
+        _: Any, vector: Any, firsts: Any, begin: Any, end: Any, column: Any, out: Any, width: Any
+    ) -> Any:
+        if not isinstance(width, types.IntegerLiteral):
+            return None
+        return types.void(vector, firsts, types.intp, types.intp, types.intp, out, width), _emit_row_block
+
     def _largest(_: Any, row: Any, n: Any) -> Any:
         return row.dtype(row, types.intp), _emit_largest
 
@@ -180,6 +219,7 @@ if numba is not None and llvm is not None and llvm_blocks is not None:
         return types.void(table, types.intp), _emit_fetch
 
     fetch_early = numba.extending.intrinsic(_fetch_early)
+    add_row_block = numba.extending.intrinsic(_add_row_block)
     add_block = numba.extending.intrinsic(_add_block)
     largest_of_vectors = numba.extending.intrinsic(_largest)
     reaching = numba.extending.intrinsic(_reaching)
@@ -207,6 +247,29 @@ def add_products(a: Floats, b: Floats, step: int, M: Floats, n: int, Y: int, out
         add_block(a, b, step, M, whole, n, out_a, out_b, 3)
     elif rest == 4:
         add_block(a, b, step, M, whole, n, out_a, out_b, 4)
+
+
+@tight_kernel
+def add_rows(vector: Floats, firsts: NDArray[Any], begin: int, end: int, Y: int, out: Floats) -> None:
+    """out += Σ_{begin ≤ k < end} vector[firsts[k] : firsts[k] + Y].
+
+    Rows are read up to a vector's end, and so is what they are added to: `vector` goes on for a vector (BYTES) after
+    its last row, and what `out` has beyond Y means nothing afterwards.
+    """
+    lanes = BYTES // vector.itemsize
+    n = (Y + lanes - 1) // lanes
+    j = 0
+    while n - j >= 7:
+        add_row_block(vector, firsts, begin, end, j * lanes, out, 7)
+        j += 7
+    if n - j >= 4:
+        add_row_block(vector, firsts, begin, end, j * lanes, out, 4)
+        j += 4
+    if n - j >= 2:
+        add_row_block(vector, firsts, begin, end, j * lanes, out, 2)
+        j += 2
+    if n - j >= 1:
+        add_row_block(vector, firsts, begin, end, j * lanes, out, 1)
 
 
 @tight_kernel

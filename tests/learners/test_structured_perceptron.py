@@ -13,6 +13,7 @@ from tagwright.encode.flat_text import FlatText
 from tagwright.errors import ConvergenceWarning, ParameterError
 from tagwright.learners.structured_perceptron import StructuredPerceptron
 from tagwright.optim.progress import Progress
+from tagwright.scores import wide_rows
 from tagwright.scores.expanded import expand
 
 
@@ -71,11 +72,14 @@ def plain_perceptron(
     return {k: x / steps for k, x in total.items() if abs(x) > 1e-9}
 
 
-@pytest.mark.parametrize("orders", [1, 2])
+@pytest.mark.parametrize(("orders", "narrow"), [(1, 1), (2, 8)])
 @pytest.mark.parametrize(("boundaries", "margin"), [(True, 0.0), (False, 0.0), (True, 2.5)])
 @pytest.mark.parametrize("kind", [toy_words, toy_columns, toy_dicts])
-def test_equals_the_plain_perceptron(kind: object, boundaries: bool, margin: float, orders: int) -> None:
-    """With two orders, the mean of two plain perceptrons."""
+def test_equals_the_plain_perceptron(
+    kind: object, boundaries: bool, margin: float, orders: int, narrow: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With two orders, the mean of two plain perceptrons; with narrow = 1, most attributes have rows."""
+    monkeypatch.setattr(wide_rows, "NARROW", narrow)
     X, y = kind(14, 3)  # type: ignore[operator]
     X, y = [s[:4] for s in X], [s[:4] for s in y]
     features = "auto" if kind is toy_dicts else "word suffix(1) @ -1..0\nsuffix(1)[-1] & suffix(1)[0]"

@@ -20,6 +20,7 @@ from tagwright.scores.expanded import expand
 from tagwright.scores.gram import Gram
 from tagwright.scores.kernels import Kernel
 from tagwright.scores.pattern import find_pattern
+from tagwright.scores.wide_rows import TokenWeights, WidePattern
 
 
 @pytest.mark.parametrize("boundaries", [True, False])
@@ -31,15 +32,15 @@ def test_every_update_is_the_primal_one(boundaries: bool) -> None:
     tokens = expand(encoder, data)
     pattern = find_pattern(encoder, data, Y, all_states=True, min_count=1)
     longest = int(data.lengths.max())
-    primal = AveragedPerceptron(pattern.n_weights, Y, padded(Y), longest)
+    rows = WidePattern.build(pattern, Y)
+    primal = AveragedPerceptron(rows, padded(Y), longest)
     contexts, of_token = find_contexts(tokens, encoder.n_attributes)
     dual = DualPerceptron(Gram(contexts, Kernel("linear"), 16.0), of_token, Y, longest)
-    lists = tokens.pointers, tokens.attributes, tokens.values
+    lists = TokenWeights.build(tokens, rows)
     updates = 0
     for i in np.random.default_rng(0).permutation(np.repeat(np.arange(40), 3)):
         one = np.array([i])
-        pairs = pattern.pointers, pattern.labels
-        wrong = primal.learn(one, data.offsets, data.labels, lists, pairs, boundaries=boundaries, margin=0.0)
+        wrong = primal.learn(one, data.offsets, data.labels, lists, boundaries=boundaries, margin=0.0)
         assert dual.learn(one, data.offsets, data.labels, boundaries=boundaries) == wrong
         updates += wrong > 0
         np.testing.assert_array_equal(dual.transition[:, :Y], primal.transition[:, :Y])
@@ -49,6 +50,6 @@ def test_every_update_is_the_primal_one(boundaries: bool) -> None:
         expected = [primal.weights[firsts + y].sum() for y in range(Y)]  # an attribute has weights for all labels
         np.testing.assert_array_equal(dual.scores[:, of_token[p]], expected)
     assert 20 < updates < 120
-    average = np.zeros(len(primal.weights) + 15)
+    average = np.zeros(pattern.n_weights + 15)
     primal.add_average(average, 1.0)
     np.testing.assert_allclose(dual.average()[-15:], average[-15:], atol=1e-12)

@@ -26,6 +26,7 @@ from tagwright.optim.progress import Callback, Progress
 from tagwright.scores.expanded import expand
 from tagwright.scores.linear import LinearScores
 from tagwright.scores.pattern import find_pattern
+from tagwright.scores.wide_rows import TokenWeights, WidePattern
 
 PORTION = 512
 """Sentences a kernel call: between calls Ctrl-C is heard."""
@@ -94,8 +95,8 @@ class StructuredPerceptron(SequenceTagger):
         _, names, encoder, data = self._read_training(X, y)
         pattern = find_pattern(encoder, data, len(names), all_states=self.all_possible_states, min_count=self.min_count)
         scores = LinearScores(encoder, pattern, len(names), np.float32)
-        sizes = pattern.n_weights, len(names), scores.width, int(data.lengths.max())
-        states = [AveragedPerceptron(*sizes) for _ in range(self.orders)]
+        rows = WidePattern.build(pattern, len(names))
+        states = [AveragedPerceptron(rows, scores.width, int(data.lengths.max())) for _ in range(self.orders)]
         if self.warm_start and self.__sklearn_is_fitted__():
             start = np.zeros(pattern.n_weights + len(names) ** 2 + 2 * len(names))
             transfer_weights(self, encoder, scores, names, start, np.empty(0, np.int64))
@@ -129,14 +130,12 @@ class StructuredPerceptron(SequenceTagger):
         """All epochs."""
         began = time.perf_counter()
         random = np.random.default_rng(self.random_state)
-        tokens = expand(self.encoder_, data)
-        attributes = tokens.pointers, tokens.attributes, tokens.values
-        pattern = scores.pattern.pointers, scores.pattern.labels
+        tokens = TokenWeights.build(expand(self.encoder_, data), states[0].pattern)
         wrong = np.zeros(len(states))
 
         def learn(k: int, order: Longs) -> None:
             wrong[k] += states[k].learn(
-                order, data.offsets, data.labels, attributes, pattern, boundaries=self.boundaries, margin=self.margin
+                order, data.offsets, data.labels, tokens, boundaries=self.boundaries, margin=self.margin
             )
 
         def average() -> Doubles:

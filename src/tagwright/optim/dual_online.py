@@ -16,7 +16,7 @@ import numpy as np
 
 from tagwright._jit import kernel
 from tagwright.arrays import Doubles, Floats, Ints, Longs, padded
-from tagwright.optim.online import decode_sentence, update_edges
+from tagwright.optim.online import decode_sentence, fill_lead, update_edges
 from tagwright.scores.gram import Gram
 
 
@@ -24,7 +24,7 @@ from tagwright.scores.gram import Gram
 def dual_pass(
     order: Longs, offsets: Longs, gold: Ints, of_token: Longs, rows: Floats, places: Longs, clock: int,
     scores: Doubles, beta: Doubles, late: Doubles, transition: Doubles, incoming: Doubles, ends: Doubles,
-    late_transition: Doubles, late_ends: Doubles, boundaries: bool, no_lead: Doubles, emission: Doubles,
+    late_transition: Doubles, late_ends: Doubles, boundaries: bool, lead: Doubles, emission: Doubles,
     delta: Doubles, alive: Longs, path: Longs,
 ) -> int:  # fmt: skip
     """The sentences `order`, one after the other; returns the number of wrong tokens.
@@ -33,13 +33,14 @@ def dual_pass(
     """
     Y = incoming.shape[0]
     wrong = 0
+    fill_lead(transition, incoming, lead)
     for n in range(order.shape[0]):
         begin, end = offsets[order[n]], offsets[order[n] + 1]
         T = end - begin
         for t in range(T):
             for y in range(Y):
                 emission[t, y] = scores[y, of_token[begin + t]]
-        decode_sentence(T, emission, transition, incoming, ends[0], ends[1], no_lead, delta, alive, path)
+        decode_sentence(T, emission, transition, incoming, ends[0], ends[1], lead, delta, alive, path)
         now = float(clock + n)
         mistakes = 0
         for t in range(T):
@@ -60,7 +61,7 @@ def dual_pass(
             wrong += mistakes
             update_edges(
                 gold[begin:end], path, T, now, transition, incoming, ends[0], ends[1], late_transition, late_ends[0],
-                late_ends[1],
+                late_ends[1], lead,
             )  # fmt: skip
             if not boundaries:
                 ends[:, :Y] = 0.0
@@ -84,7 +85,7 @@ class DualPerceptron:
         self.ends[:, :Y] = 0
         self.late_transition, self.late_ends = np.zeros((Y, Y)), np.zeros((2, Y))
         self.clock = 1
-        self._no_lead = np.full((Y, P), np.inf)
+        self._lead = np.empty((Y, P))
         self._emission, self._delta = np.zeros((2, longest, P))
         self._alive, self._path = np.empty(Y + 4, np.int64), np.empty(longest, np.int64)
 
@@ -96,7 +97,7 @@ class DualPerceptron:
             wrong += dual_pass(
                 order[first:last], offsets, gold, self.of_token, self.gram.rows, self.gram.places, self.clock,
                 self.scores, self.beta, self.late, self.transition, self.incoming, self.ends, self.late_transition,
-                self.late_ends, boundaries, self._no_lead, self._emission, self._delta, self._alive, self._path,
+                self.late_ends, boundaries, self._lead, self._emission, self._delta, self._alive, self._path,
             )  # fmt: skip
             self.clock += last - first
         return wrong
