@@ -10,13 +10,16 @@ from tagwright.losses import LOSSES
 from tagwright.losses.run import Run
 from tagwright.optim import stochastic
 from tagwright.optim.stochastic import BATCH, RATE, AveragedAdaGrad, TokenData, minimise_stochastic
+from tagwright.scores import wide_rows
 from tagwright.scores.expanded import TokenAttributes
 from tagwright.scores.places import Pattern
+from tagwright.scores.wide_rows import TokenWeights, WidePattern
 
 Y, P, A, N = 3, 16, 6, 19
 
 
-def make(seed: int, weighted: bool) -> TokenData:
+def make(seed: int, weighted: bool) -> tuple[TokenData, TokenAttributes, Pattern]:
+    """Data as the kernels read them, and the attributes and the pattern that they were made of."""
     rng = np.random.default_rng(seed)
     lengths = rng.integers(1, 6, N)
     offsets = np.concatenate([[0], np.cumsum(lengths)])
@@ -29,14 +32,18 @@ def make(seed: int, weighted: bool) -> TokenData:
     pattern = Pattern(np.concatenate([[0], np.cumsum(known.sum(1))]), np.nonzero(known)[1].astype(np.int32))
     gold = rng.integers(0, Y, n).astype(np.int32)
     weights = rng.random(n) + 0.5 if weighted else np.ones(n)
-    return TokenData(offsets, gold, weights, TokenAttributes(pointers, attributes, values), pattern, Y, P)
+    tokens, wide = TokenAttributes(pointers, attributes, values), WidePattern.build(pattern, Y)
+    return TokenData(offsets, gold, weights, TokenWeights.build(tokens, wide), wide, P), tokens, pattern
 
 
 class Plain:
     """One token after the other, with dictionaries for what is lazy."""
 
-    def __init__(self, data: TokenData, loss: str, c2: float, free: np.ndarray) -> None:
-        n = data.pattern.n_weights + Y * Y + 2 * Y
+    def __init__(
+        self, data: TokenData, tokens: TokenAttributes, pattern: Pattern, loss: str, c2: float, free: np.ndarray
+    ) -> None:
+        n = pattern.n_weights + Y * Y + 2 * Y
+        self.tokens, self.pattern = tokens, pattern
         self.loss, self.data, self.decay, self.free = loss, data, 2 * c2 / N, free
         self.w, self.G, self.last = np.zeros(n), np.zeros(n), np.zeros(n)
         self.trace: list[np.ndarray] = []  # the weights after each sentence
@@ -44,7 +51,7 @@ class Plain:
 
     def entries(self, p: int) -> list[tuple[int, int, float]]:
         """(weight, label, value) of token p."""
-        tokens, pattern = self.data.tokens, self.data.pattern
+        tokens, pattern = self.tokens, self.pattern
         return [
             (w, int(pattern.labels[w]), float(tokens.values[e]) if len(tokens.values) else 1.0)
             for e in range(tokens.pointers[p], tokens.pointers[p + 1])
@@ -58,7 +65,7 @@ class Plain:
         self.last[w] = self.now
 
     def learn(self, order: np.ndarray) -> None:
-        data, n = self.data, self.data.pattern.n_weights
+        data, n = self.data, self.pattern.n_weights
         rows, labels, offsets = [], [], [0]
         for i in order:
             for p in range(data.offsets[i], data.offsets[i + 1]):
@@ -91,21 +98,30 @@ class Plain:
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("loss", ["sequence_log", "pointwise_log"])
 @pytest.mark.parametrize("epochs", [1, 3])
-def test_the_lazy_kernel_is_the_plain_algorithm(epochs: int, loss: str, weighted: bool) -> None:
-    data = make(epochs, weighted)
-    n = data.pattern.n_weights
+@pytest.mark.parametrize("narrow", [1, 8])
+def test_the_lazy_kernel_is_the_plain_algorithm(
+    epochs: int, loss: str, weighted: bool, narrow: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With narrow = 1, attributes with two of three labels have rows, too."""
+    monkeypatch.setattr(wide_rows, "NARROW", narrow)
+    data, tokens, given = make(epochs, weighted)
+    n = given.n_weights
     free = np.ones(n + Y * Y + 2 * Y, np.bool_)
     free[[n + 1, n + Y * Y + 2]] = False
     state = AveragedAdaGrad(np.zeros(len(free)), data, LOSSES[loss], free=free, c2=0.4, seed=5)
     found = minimise_stochastic(state, max_epochs=epochs, tolerance=0)
-    plain = Plain(data, loss, 0.4, free)
+    plain = Plain(data, tokens, given, loss, 0.4, free)
     for epoch in range(1, epochs + 1):
         order = state.order(epoch)
         for first in range(0, N, BATCH):
             plain.learn(order[first : first + BATCH])
         for w in range(len(free)):
             plain.move(w, 0.0)
-    np.testing.assert_allclose(state.arrays["weights"], plain.w, atol=1e-12)
+    weights = state.arrays["weights"]
+    reordered = np.concatenate([weights[data.pattern.find(slice(n))], weights[len(weights) - Y * Y - 2 * Y :]])
+    np.testing.assert_allclose(reordered, plain.w, atol=1e-12)
+    others = np.delete(weights[: data.pattern.n_places], np.arange(data.pattern.n_weights)[data.pattern.find(slice(n))])
+    assert not others.any()
     # the weights after sentence i count from the next one on; the last state has not been used yet
     average = np.mean([*plain.trace[N if epochs > 1 else 0 :]], axis=0)
     np.testing.assert_allclose(found.weights, average, atol=1e-12)
@@ -113,8 +129,8 @@ def test_the_lazy_kernel_is_the_plain_algorithm(epochs: int, loss: str, weighted
 
 
 def test_orders_are_permutations_that_depend_on_seed_and_epoch() -> None:
-    data = make(0, False)
-    free = np.ones(data.pattern.n_weights + Y * Y + 2 * Y, np.bool_)
+    data, _, pattern = make(0, False)
+    free = np.ones(pattern.n_weights + Y * Y + 2 * Y, np.bool_)
     a, b = (
         AveragedAdaGrad(np.zeros(len(free)), data, LOSSES["sequence_log"], free=free, c2=0.1, seed=s) for s in (1, 2)
     )

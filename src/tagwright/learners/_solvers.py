@@ -32,6 +32,7 @@ from tagwright.optim.stochastic import RATE, AveragedAdaGrad, Epoch, TokenData, 
 from tagwright.optim.vectors import add_scaled, inner
 from tagwright.scores.expanded import expand
 from tagwright.scores.linear import LinearScores
+from tagwright.scores.wide_rows import TokenWeights, WidePattern
 
 SOLVERS = ("auto", "lbfgs", "owlqn", "cg", "sgd")
 TOLERANCES = {"lbfgs": 1e-5, "owlqn": 1e-4, "cg": 1e-5, "sgd": 0.1}
@@ -172,9 +173,10 @@ def _solve_stochastic(
 ) -> tuple[Minimum, Callable[[], State | None]]:
     """Averaged AdaGrad, a few sentences at a time, on one thread."""
     scores, data = problem.scores, problem.data
-    tokens = expand(scores.encoder, data)
+    pattern = WidePattern.build(scores.pattern, scores.n_labels)
+    tokens = TokenWeights.build(expand(scores.encoder, data), pattern)
     weights = np.ones(data.n_tokens) if problem.weights is None else problem.weights
-    text = TokenData(data.offsets, data.labels, weights, tokens, scores.pattern, scores.n_labels, scores.width)
+    text = TokenData(data.offsets, data.labels, weights, tokens, pattern, scores.width)
     start = problem.start.astype(scores.dtype)
     state = AveragedAdaGrad(start, text, problem.loss, free=problem.free, c2=problem.c2, seed=seed)
     if stored is not None:

@@ -10,8 +10,9 @@ so a batch costs only what it touches. Labels whose probability is wrong by less
 result is the average of w over all batches since the end of the first epoch, kept lazily: a weight adds k · w to its
 sum when it is touched.
 
-Scores are read from the tokens' attributes (as optim/online.py does); the gradient of the lattice comes from a loss of
-losses/ that is a sum over sentences. Weights are [attribute weights | transition Y·Y | start Y | stop Y].
+Scores are read from the tokens' attributes, by rows and lists of weights (scores/wide_rows.py); the gradient of the
+lattice comes from a loss of losses/ that is a sum over sentences. Weights are [attribute weights | transition Y·Y |
+start Y | stop Y].
 
 The 1 under the root keeps the first, tiny gradients of a weight from moving it by a whole η: AdaGrad without it, and
 weights that are not averaged, were slower to the same dev accuracy on UD English EWT (docs/solvers.md).
@@ -32,9 +33,7 @@ from tagwright.chain.forward_backward import Chain
 from tagwright.losses.run import Loss, Run
 from tagwright.optim.descent import Minimum, Reason, flattened
 from tagwright.optim.vectors import inner
-from tagwright.scores.expanded import TokenAttributes
-from tagwright.scores.linear import add_attribute_scores
-from tagwright.scores.places import Pattern
+from tagwright.scores.wide_rows import AHEAD, Numbers, TokenWeights, WidePattern, add_token, fetch_token
 
 RATE = 0.5
 """η."""
@@ -45,8 +44,8 @@ NEGLIGIBLE = 1e-3
 
 @tight_kernel
 def score_batch(
-    order: Longs, offsets: Longs, gold: Ints, counts: Doubles, token_pointers: Longs, attributes: Ints,
-    values: Doubles, pointers: Longs, labels: Ints, weights: Floats, batch_offsets: Longs, batch_gold: Ints,
+    order: Longs, offsets: Longs, gold: Ints, counts: Doubles, pointers: Longs, middles: Longs, firsts: Numbers,
+    sizes: Ints, values: Doubles, labels: Ints, Y: int, weights: Floats, batch_offsets: Longs, batch_gold: Ints,
     batch_counts: Doubles, emission: Floats,
 ) -> None:  # fmt: skip
     """The sentences `order` side by side: offsets, gold labels, how much tokens count, and emission rows."""
@@ -54,10 +53,12 @@ def score_batch(
     batch_offsets[0] = 0
     for n in range(order.shape[0]):
         begin, end = offsets[order[n]], offsets[order[n] + 1]
-        rows = emission[row : row + end - begin]
-        rows[:] = 0
-        add_attribute_scores(token_pointers, attributes, values, pointers, labels, weights, begin, end, rows)
         for p in range(begin, end):
+            if p + AHEAD < end:
+                fetch_token(p + AHEAD, pointers, middles, firsts, Y, weights)
+            emission[row] = 0
+            add_token(p, pointers, middles, firsts, sizes, values, labels, Y, weights, emission[row])
+            emission[row, Y:] = 0
             batch_gold[row] = gold[p]
             batch_counts[row] = counts[p]
             row += 1
@@ -65,83 +66,97 @@ def score_batch(
 
 
 @tight_kernel
-def move(
-    w: int, gradient: float, now: int, rate: float, decay: float, weights: Floats, squares: Floats, sums: Doubles,
-    touched: Longs,
+def move(w: int, gradient: float, now: float, rate: float, decay: float, weights: Floats, history: Doubles) -> None:
+    """One weight, by one gradient; with gradient 0 it only pays its debts.
+
+    history[w]: G, the sum of k · w, and when the weight was last touched; side by side, for memory takes the time.
+    """
+    number = weights.dtype.type  # plain numbers would make all of this float64
+    wait = now - history[w, 2]
+    history[w, 0] += gradient * gradient
+    history[w, 1] += wait * weights[w]
+    history[w, 2] = now
+    root, step = np.sqrt(number(1 + history[w, 0])), number(rate)
+    weights[w] = (weights[w] * root - step * number(gradient)) / (root + step * number(decay * wait))
+
+
+@tight_kernel
+def move_token(
+    p: int, row: Floats, active: Longs, n_active: int, pointers: Longs, middles: Longs, firsts: Numbers, sizes: Ints,
+    values: Doubles, labels: Ints, real: Bools, now: float, rate: float, decay: float, weights: Floats,
+    history: Doubles,
 ) -> None:  # fmt: skip
-    """One weight, by one gradient; with gradient 0 it only pays its debts."""
-    wait = now - touched[w]
-    sums[w] += wait * weights[w]
-    touched[w] = now
-    squares[w] += gradient * gradient
-    root = np.sqrt(1.0 + squares[w])
-    weights[w] = (weights[w] * root - rate * gradient) / (root + rate * decay * wait)
+    """All weights of token p, by its row of gradients, which is not negligible for n_active labels."""
+    weighted, partial = values.shape[0] > 0, real.shape[0] > 0
+    for e in range(pointers[p], middles[p]):
+        size = values[e] if weighted else 1.0
+        for k in range(n_active):
+            w = firsts[e] + active[k]
+            if not partial or real[w]:
+                move(w, row[active[k]] * size, now, rate, decay, weights, history)
+    for e in range(middles[p], pointers[p + 1]):
+        size = values[e] if weighted else 1.0
+        for w in range(firsts[e], firsts[e] + sizes[e]):
+            if abs(row[labels[w]]) >= NEGLIGIBLE:
+                move(w, row[labels[w]] * size, now, rate, decay, weights, history)
 
 
 @tight_kernel
 def learn_batch(
-    order: Longs, offsets: Longs, token_pointers: Longs, attributes: Ints, values: Doubles, pointers: Longs,
-    labels: Ints, rows: Floats, edges: Doubles, free_edges: Bools, value: float, n_sentences: int, rate: float,
-    decay: float, weights: Floats, squares: Floats, sums: Doubles, touched: Longs, clock: Longs, loss: Doubles,
+    order: Longs, offsets: Longs, pointers: Longs, middles: Longs, firsts: Numbers, sizes: Ints, values: Doubles,
+    labels: Ints, real: Bools, rows: Floats, edges: Doubles, free_edges: Bools, value: float, n_sentences: int,
+    rate: float, decay: float, weights: Floats, history: Doubles, clock: Longs,
+    loss: Doubles, active: Longs,
 ) -> None:  # fmt: skip
     """Move the weights by the gradient of a batch: `rows` of its lattice [n, P], `edges` [Y·Y + 2 Y].
 
-    clock [1]: sentences so far. loss [1]: what the batches of this epoch lost. All that changes changes here, in one
-    call: between calls the state is whole.
+    clock [1]: sentences so far. loss [1]: what the batches of this epoch lost. active [Y]: work. All that changes
+    changes here, in one call: between calls the state is whole.
     """
-    weighted = values.shape[0] > 0
     if clock[0] == n_sentences:  # the average begins after the first epoch
-        sums[:] = 0
+        history[:, 1] = 0
     if clock[0] % n_sentences == 0:
         loss[0] = 0
     clock[0] += order.shape[0]
     loss[0] += value
-    now = clock[0]
+    now = float(clock[0])
     r = 0
     for n in range(order.shape[0]):
         for p in range(offsets[order[n]], offsets[order[n] + 1]):
-            row = rows[r]
+            n_active = 0
+            for y in range(active.shape[0]):
+                if abs(rows[r, y]) >= NEGLIGIBLE:
+                    active[n_active] = y
+                    n_active += 1
+            if n_active > 0:
+                move_token(
+                    p, rows[r], active, n_active, pointers, middles, firsts, sizes, values, labels, real, now, rate,
+                    decay, weights, history,
+                )  # fmt: skip
             r += 1
-            moved = False
-            for j in range(row.shape[0]):
-                if abs(row[j]) < NEGLIGIBLE:
-                    row[j] = 0
-                else:
-                    moved = True
-            if not moved:
-                continue
-            for e in range(token_pointers[p], token_pointers[p + 1]):
-                size = values[e] if weighted else 1.0
-                for w in range(pointers[attributes[e]], pointers[attributes[e] + 1]):
-                    gradient = row[labels[w]]
-                    if gradient != 0:
-                        move(w, gradient * size, now, rate, decay, weights, squares, sums, touched)
-    base = labels.shape[0]
+    base = weights.shape[0] - edges.shape[0]
     for k in range(edges.shape[0]):
         if free_edges[k]:
-            move(base + k, edges[k], now, rate, decay, weights, squares, sums, touched)
+            move(base + k, edges[k], now, rate, decay, weights, history)
 
 
 @tight_kernel
-def settle(
-    now: int, rate: float, decay: float, weights: Floats, squares: Floats, sums: Doubles, touched: Longs
-) -> None:
+def settle(now: float, rate: float, decay: float, weights: Floats, history: Doubles) -> None:
     """Every weight pays its debts. Twice is as good as once."""
     for w in range(weights.shape[0]):
-        if touched[w] < now:
-            move(w, 0.0, now, rate, decay, weights, squares, sums, touched)
+        if history[w, 2] < now:
+            move(w, 0.0, now, rate, decay, weights, history)
 
 
 @dataclass(frozen=True, slots=True)
 class TokenData:
-    """Training sentences, their attributes written out, and the pattern of the weights."""
+    """Training sentences, the weights that each token has, and their pattern."""
 
     offsets: Longs
     gold: Ints
     weights: Doubles  # how much each token counts
-    tokens: TokenAttributes
-    pattern: Pattern
-    n_labels: int
+    tokens: TokenWeights
+    pattern: WidePattern
     width: int
 
     @property
@@ -153,16 +168,21 @@ class AveragedAdaGrad:
     """The state of one training, and its steps. `arrays` is all of the state but `curve`."""
 
     def __init__(self, start: Floats, data: TokenData, loss: Loss, *, free: Bools, c2: float, seed: int | None) -> None:
-        n = len(start)
+        """`start` and `free`: of all weights, laid out by the pattern that was given."""
         self.data, self.loss, self.c2 = data, loss, c2
-        self.free_edges = free[data.pattern.n_weights :]
+        Y = data.pattern.n_labels
+        self.n_edges = Y * Y + 2 * Y
+        self.n_given = len(start) - self.n_edges
+        self.free_edges = free[self.n_given :]
         self.decay = 2 * c2 / data.n_sentences
         self.curve: tuple[float, ...] = ()
+        n = data.pattern.n_places + self.n_edges
+        weights = np.zeros(n, start.dtype)
+        weights[data.pattern.find(slice(self.n_given))] = start[: self.n_given]
+        weights[n - self.n_edges :] = start[self.n_given :]
         self.arrays: dict[str, np.ndarray] = {
-            "weights": start.copy(),
-            "squares": np.zeros(n, start.dtype),
-            "sums": np.zeros(n),
-            "touched": np.zeros(n, np.int64),
+            "weights": weights,
+            "history": np.zeros((n, 3)),
             "clock": np.zeros(1, np.int64),
             "loss": np.zeros(1),
             "seed": np.array([secrets.randbits(64) if seed is None else seed % 2**64], np.uint64),
@@ -170,16 +190,16 @@ class AveragedAdaGrad:
         longest = int(np.sort(np.diff(data.offsets))[-BATCH:].sum())
         self._emission = np.empty((longest, data.width), start.dtype)
         self._gold, self._counts = np.empty(longest, np.int32), np.empty(longest)
+        self._active = np.empty(Y, np.int64)
 
     @property
     def clock(self) -> int:
         return int(self.arrays["clock"][0])
 
     @property
-    def moving(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    def moving(self) -> tuple[np.ndarray, np.ndarray]:
         """The arrays with an entry for each weight."""
-        a = self.arrays
-        return a["weights"], a["squares"], a["sums"], a["touched"]
+        return self.arrays["weights"], self.arrays["history"]
 
     def order(self, epoch: int) -> Longs:
         """The sentences in the order of an epoch: a function of the seed, so that it can be made again."""
@@ -188,29 +208,30 @@ class AveragedAdaGrad:
 
     def learn(self, order: Longs) -> None:
         """One batch."""
-        data, Y, n = self.data, self.data.n_labels, self.data.pattern.n_weights
-        tokens = (data.tokens.pointers, data.tokens.attributes, data.tokens.values)
-        pattern = (data.pattern.pointers, data.pattern.labels)
+        data, Y = self.data, self.data.pattern.n_labels
+        tokens = data.tokens
+        lists = (tokens.pointers, tokens.middles, tokens.firsts, tokens.sizes, tokens.values, data.pattern.labels)
         offsets = np.empty(len(order) + 1, np.int64)
         weights = self.arrays["weights"]
         score_batch(
-            order, data.offsets, data.gold, data.weights, *tokens, *pattern, weights, offsets, self._gold,
-            self._counts, self._emission,
+            order, data.offsets, data.gold, data.weights, *lists, Y, weights, offsets, self._gold, self._counts,
+            self._emission,
         )  # fmt: skip
         n_rows = int(offsets[-1])
         batch = Run(self._emission[:n_rows], offsets, self._gold[:n_rows], self._counts[:n_rows])
-        transition, ends = weights[n : n + Y * Y].reshape(Y, Y), weights[n + Y * Y :].reshape(2, Y)
+        scores = weights[len(weights) - self.n_edges :]
+        transition, ends = scores[: Y * Y].reshape(Y, Y), scores[Y * Y :].reshape(2, Y)
         found = self.loss.of_run(batch, Chain.build(transition, ends[0], ends[1], weights.dtype.type), 0.0)
         edges = np.concatenate([found.transition.ravel(), found.start, found.stop])
         value = self.loss.add_up(found.terms, found.weights, 0.0).value
         learn_batch(
-            order, data.offsets, *tokens, *pattern, batch.emission, edges, self.free_edges, value,
-            data.n_sentences, RATE, self.decay, *self.moving, self.arrays["clock"], self.arrays["loss"],
+            order, data.offsets, *lists, data.pattern.real, batch.emission, edges, self.free_edges, value,
+            data.n_sentences, RATE, self.decay, *self.moving, self.arrays["clock"], self.arrays["loss"], self._active,
         )  # fmt: skip
 
     def settle(self) -> None:
         """The end of an epoch: every weight pays its debts."""
-        settle(self.clock, RATE, self.decay, *self.moving)
+        settle(float(self.clock), RATE, self.decay, *self.moving)
 
     def objective(self) -> float:
         """What the sentences of this epoch lost when their turn came, and the penalty now."""
@@ -222,10 +243,11 @@ class AveragedAdaGrad:
         weights = self.arrays["weights"].astype(np.float64)
         since = self.data.n_sentences if self.clock > self.data.n_sentences else 0
         if self.clock > since:
-            weights *= self.clock - self.arrays["touched"]
-            weights += self.arrays["sums"]
+            weights *= self.clock - self.arrays["history"][:, 2]
+            weights += self.arrays["history"][:, 1]
             weights /= self.clock - since
-        return weights
+        given = weights[self.data.pattern.find(slice(self.n_given))]
+        return np.concatenate([given, weights[len(weights) - self.n_edges :]])
 
 
 @dataclass(frozen=True, slots=True)
