@@ -100,6 +100,8 @@ def test_objective_and_gradient(kind: str, loss: str) -> None:
     assert value == pytest.approx((weights * terms).sum() if loss == "sequence_log" else exp, rel=1e-9)
     assert len(gradient) == objective.n_weights == decoder.scores.pattern.n_weights + len(trigrams) + Y * Y + 2 * Y
     np.testing.assert_allclose(gradient, numerical_gradient(lambda w: objective(w)[0], vector), atol=1e-5)
+    gold = sum(oracle_score(lattice, labels, model) for lattice, labels in zip(lattices(model, X), y, strict=True))
+    assert objective.count_features() @ vector == pytest.approx(gold)
 
 
 def oracle_score(lattice: TrigramLattice, labels: list[str], model: CRF) -> float:

@@ -32,6 +32,30 @@ def test_direction_is_the_inverse_hessian_times_the_gradient() -> None:
     np.testing.assert_allclose(quasi_newton_direction(memory, A @ s), -s, atol=1e-12)
 
 
+def test_a_diagonal_is_a_change_of_variables() -> None:
+    """D = S²: the direction is S times the one that w = S v has, from the same pairs."""
+    rng = np.random.default_rng(3)
+    scale = rng.uniform(0.1, 3, 8)
+    A = rng.normal(size=(8, 8))
+    A = A @ A.T
+    steps, g = rng.normal(size=(4, 8)), rng.normal(size=8)
+    plain: tuple[np.ndarray, ...] = ()
+    scaled: tuple[np.ndarray, ...] = ()
+    for s in steps:
+        found = quasi_newton_direction(plain, g, scale**2)
+        np.testing.assert_allclose(found, scale * quasi_newton_direction(scaled, scale * g), rtol=1e-9)
+        plain, scaled = remember(plain, s, A @ s, 3), remember(scaled, s / scale, scale * (A @ s), 3)
+    assert len(plain) == 9
+
+
+def test_finds_the_same_minimum_with_a_diagonal() -> None:
+    objective, middle = quadratic()
+    diagonal = np.random.default_rng(0).uniform(0.3, 3, 30)
+    found = minimise_lbfgs(objective, np.zeros(30), epsilon=1e-7, tolerance=0, diagonal=diagonal)
+    np.testing.assert_allclose(found.weights, middle, atol=1e-5)
+    assert found.reason == "gradient"
+
+
 def test_stops_by_tolerance_callback_and_limit() -> None:
     objective, _ = quadratic()
     assert minimise_lbfgs(objective, np.zeros(30), tolerance=0.5, epsilon=0).reason == "tolerance"

@@ -113,6 +113,38 @@ def test_objective_gradient_equals_numerical_differentiation(
     np.testing.assert_allclose(gradient[chosen], slopes, atol=1e-6)
 
 
+@pytest.mark.parametrize("kind", ["words", "columns", "dicts"])
+def test_features_are_counted(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Token by token, in several blocks; a label that is not known counts nowhere."""
+    monkeypatch.setattr(_objective, "BLOCK_BYTES", 5120)
+    scores, data = prepare(kind, n=30)
+    labels = np.where(np.arange(data.n_tokens) % 7 == 3, -1, data.labels).astype(np.int32)
+    labels[data.offsets[5]] = -1
+    size = scores.pattern.n_weights + 3 * 3 + 2 * 3
+    objective = ChainObjective(
+        scores, replace(data, labels=labels), LOSSES["sequence_log"], np.ones(size, np.bool_), Workers(1)
+    )
+    assert len(objective.blocks) > 1
+    counts = objective.split(objective.count_features())
+    tokens, pattern = expand(scores.encoder, data), scores.pattern
+    truth = np.zeros(pattern.n_weights)
+    edges = np.zeros((3, 3)), np.zeros(3), np.zeros(3)
+    for begin, end in zip(data.offsets[:-1], data.offsets[1:], strict=True):
+        for p in range(begin, end):
+            for e in range(tokens.pointers[p], tokens.pointers[p + 1]):
+                a, v = tokens.attributes[e], tokens.values[e] if len(tokens.values) else 1.0
+                own = slice(pattern.pointers[a], pattern.pointers[a + 1])
+                truth[own] += v * (pattern.labels[own] == labels[p])
+            if p > begin and min(labels[p - 1], labels[p]) >= 0:
+                edges[0][labels[p - 1], labels[p]] += 1
+        for p, part in ((begin, edges[1]), (end - 1, edges[2])):
+            if labels[p] >= 0:
+                part[labels[p]] += 1
+    np.testing.assert_allclose(counts.attributes, truth, atol=1e-6)
+    for found, expected in zip((counts.transition, counts.start, counts.stop), edges, strict=True):
+        np.testing.assert_array_equal(found, expected)
+
+
 def replaced(vector: np.ndarray, places: np.ndarray, values: np.ndarray) -> np.ndarray:
     out = vector.copy()
     out[places] = values

@@ -19,7 +19,7 @@ from tagwright.arrays import Bools, Doubles, Longs, Workers, cut_evenly
 from tagwright.attributes.lexicon import TagDictionary
 from tagwright.chain.forward_backward import Chain
 from tagwright.chain.second_order import AnyChain, SecondOrderChain
-from tagwright.chain.trigrams import Trigrams
+from tagwright.chain.trigrams import Trigrams, trigram_keys
 from tagwright.encode.dataset import Dataset, spread
 from tagwright.learners._decoder import find_candidates
 from tagwright.losses.run import Loss, Run, RunLoss, Total
@@ -112,6 +112,25 @@ class ChainObjective:
         gradient[~self.free] = 0
         return total.value, gradient
 
+    def count_features(self) -> Doubles:
+        """How often the data has what each weight stands for, with the gold labels; those not known are left out."""
+        counts = np.zeros(self.n_weights)
+        parts, labels = self.split(counts), self.data.labels
+        self.adjoint.reset()
+        for block, (first, last) in enumerate(self.blocks):
+            tokens = slice(int(self.data.offsets[first]), int(self.data.offsets[last]))
+            known = np.flatnonzero(labels[tokens] >= 0)
+            rows = self._buffer[: tokens.stop - tokens.start]
+            rows[:] = 0
+            rows[known, labels[tokens][known]] = 1
+            self.adjoint.add_block(block, rows, self.workers)
+        parts.attributes[:] = self.adjoint.finish(self.workers)
+        parts.transition[:], parts.start[:], parts.stop[:] = count_gold(self.data, self.scores.n_labels)
+        if self.keys is not None:
+            found = np.searchsorted(self.keys, trigram_keys(self.data.offsets, labels, self.scores.n_labels))
+            parts.trigrams[:] = np.bincount(found, minlength=len(self.keys))
+        return counts
+
     def split(self, vector: Doubles) -> Weights:
         """Views of a weight vector, or of a gradient."""
         return Weights.split(vector, self.scores.n_labels, self.n_trigrams)
@@ -165,12 +184,14 @@ def cut_runs(lengths: Longs, first: int, last: int, tokens: int) -> list[tuple[i
 
 
 def count_gold(data: Dataset, n_labels: int) -> tuple[Doubles, Doubles, Doubles]:
-    """Gold transitions [Y, Y], first labels [Y] and last labels [Y]."""
+    """Gold transitions [Y, Y], first labels [Y] and last labels [Y]; those not known are left out."""
     Y, labels = n_labels, data.labels
-    inner = np.ones(len(labels), np.bool_)
+    inner = labels >= 0
+    inner[1:] &= labels[:-1] >= 0
     inner[data.offsets[:-1]] = False
     current = np.flatnonzero(inner)
     pairs = np.bincount(labels[current - 1].astype(np.int64) * Y + labels[current], minlength=Y * Y)
-    start = np.bincount(labels[data.offsets[:-1]], minlength=Y)
-    stop = np.bincount(labels[data.offsets[1:] - 1], minlength=Y)
+    first, last = labels[data.offsets[:-1]], labels[data.offsets[1:] - 1]
+    start = np.bincount(first[first >= 0], minlength=Y)
+    stop = np.bincount(last[last >= 0], minlength=Y)
     return pairs.reshape(Y, Y).astype(np.float64), start.astype(np.float64), stop.astype(np.float64)

@@ -140,11 +140,12 @@ def _solve_by_descent(
 
     start = problem.start if stored is None else _trail_of(stored)
     options: dict[str, Any] = {"max_iterations": limits.max_iterations, "tolerance": limits.tolerance, "watch": tell}
+    if solver == "cg":
+        return minimise_cg(smooth, start, **options), lambda: last
+    options["diagonal"] = 1 / np.sqrt(1 + np.abs(objective.count_features()))
     if solver == "owlqn":
-        found = minimise_owlqn(smooth, start, c1=problem.c1, **options)
-    else:
-        found = {"lbfgs": minimise_lbfgs, "cg": minimise_cg}[solver](smooth, start, **options)
-    return found, lambda: last
+        return minimise_owlqn(smooth, start, c1=problem.c1, **options), lambda: last
+    return minimise_lbfgs(smooth, start, **options), lambda: last
 
 
 def _trail_state(trail: Trail) -> State:

@@ -2,6 +2,7 @@
 
     direction   d = −H g, H from the last m pairs s = w' − w, y = g' − g by the two-loop recursion
                 (Nocedal 1980; Nocedal and Wright, Numerical Optimization, algorithm 7.4)
+                which begins with H₀ = D sᵀy / yᵀDy; D is a given diagonal, 1 unless given
     step        weak Wolfe conditions: optim/line_search.py
 
 The loop around it, and when it stops: optim/descent.py.
@@ -16,7 +17,7 @@ import numpy as np
 from tagwright.arrays import Doubles
 from tagwright.optim.descent import Minimum, Objective, Point, Trail, descend
 from tagwright.optim.line_search import search_line
-from tagwright.optim.vectors import add_and_multiply, inner, norm
+from tagwright.optim.vectors import add_and_multiply, inner, norm, weighted_inner
 
 Memory = tuple[Doubles, ...]
 """The last pairs, oldest first, each as three vectors: s, y, and ρ = 1 / sᵀy alone in a vector of one."""
@@ -30,11 +31,11 @@ def remember(memory: Memory, s: Doubles, y: Doubles, size: int) -> Memory:
     return (*memory, s, y, np.array([1.0 / product]))[-3 * size :]
 
 
-def quasi_newton_direction(memory: Memory, gradient: Doubles) -> Doubles:
-    """−H g."""
+def quasi_newton_direction(memory: Memory, gradient: Doubles, diagonal: Doubles | None = None) -> Doubles:
+    """−H g. `diagonal`: D."""
     d = -gradient
     if not memory:
-        return d
+        return d if diagonal is None else d * diagonal
     pairs = [(memory[k], memory[k + 1], float(memory[k + 2][0])) for k in range(0, len(memory), 3)]
     factors = []
     product = inner(pairs[-1][0], d)
@@ -43,7 +44,11 @@ def quasi_newton_direction(memory: Memory, gradient: Doubles) -> Doubles:
         factors.append(rho * product)
         product = add_and_multiply(d, -factors[-1], y, pairs[k - 1][0])  # of no use at the last pair
     _, y, rho = pairs[-1]
-    d /= rho * inner(y, y)
+    if diagonal is None:
+        d /= rho * inner(y, y)
+    else:
+        d *= diagonal
+        d /= rho * weighted_inner(diagonal, y, y)
     product = inner(pairs[0][1], d)
     for k, (s, _, rho) in enumerate(pairs):
         factor = factors[len(pairs) - 1 - k] - rho * product
@@ -52,10 +57,11 @@ def quasi_newton_direction(memory: Memory, gradient: Doubles) -> Doubles:
 
 
 class LBFGS:
-    """The method with a memory of `size` pairs."""
+    """The method with a memory of `size` pairs, and the diagonal D."""
 
-    def __init__(self, size: int = 6) -> None:
+    def __init__(self, size: int = 6, diagonal: Doubles | None = None) -> None:
         self.size = size
+        self.diagonal = diagonal
 
     def slope(self, point: Point) -> Doubles:
         return point.gradient
@@ -63,14 +69,16 @@ class LBFGS:
     def advance(self, objective: Objective, trail: Trail) -> tuple[Point, Memory] | None:
         """One line search along −H g."""
         here = trail.point
-        direction = quasi_newton_direction(trail.memory, here.gradient)
-        first = 1.0 if trail.memory else 1.0 / norm(here.gradient)
+        direction = quasi_newton_direction(trail.memory, here.gradient, self.diagonal)
+        first = 1.0 if trail.memory else 1.0 / norm(direction)
         found = search_line(objective, here, direction, first)
         if found is None:
             return None
         return found, remember(trail.memory, found.weights - here.weights, found.gradient - here.gradient, self.size)
 
 
-def minimise_lbfgs(objective: Objective, start: Doubles | Trail, *, memory: int = 6, **options: Any) -> Minimum:
+def minimise_lbfgs(
+    objective: Objective, start: Doubles | Trail, *, memory: int = 6, diagonal: Doubles | None = None, **options: Any
+) -> Minimum:
     """Minimise a smooth function; options: see `descend`."""
-    return descend(objective, start, LBFGS(memory), **options)
+    return descend(objective, start, LBFGS(memory, diagonal), **options)

@@ -8,7 +8,8 @@ The result is the average of w over all sentences of all epochs. Lazy averaging:
 a second vector u; after C steps the average is w − u / C. So a sentence costs only what it changes.
 
 Weights are read by rows where an attribute has many labels (scores/wide_rows.py). Viterbi prunes as in
-chain/viterbi.py; `lead` is worked out once a portion of sentences, and raised where a change of transitions asks for it.
+chain/viterbi.py; `lead` is worked out once a portion of sentences, and raised where a change of transitions asks for
+it.
 """
 
 from __future__ import annotations
