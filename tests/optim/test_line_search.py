@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tagwright.optim.descent import Point
-from tagwright.optim.line_search import DECREASE, Trial, lowest_between, search_line
+from tagwright.optim.line_search import DECREASE, Trial, farther, lowest_between, search_line
 
 FUNCTIONS: dict[str, Callable[[float], tuple[float, float]]] = {
     "parabola": lambda x: ((x - 3) ** 2, 2 * (x - 3)),
@@ -49,3 +49,24 @@ def test_the_cubic_is_exact_for_a_cubic() -> None:
     """x³ − 3x falls at 0, rises at 3, and is lowest at 1."""
     ends = [Trial(x, x**3 - 3 * x, 3 * x * x - 3) for x in (0.0, 3.0)]
     assert lowest_between(*ends) == pytest.approx(1.0)
+
+
+def test_a_longer_step_is_exact_for_a_parabola_within_limits() -> None:
+    """(x − 3)² has its minimum at 3."""
+    zero, one, two, small = (Trial(x, (x - 3) ** 2, 2 * (x - 3)) for x in (0.0, 1.0, 2.0, 0.01))
+    assert farther(zero, one) == pytest.approx(3.0)
+    assert farther(one, two) == 4.0  # twice as far at least
+    assert farther(zero, small) == pytest.approx(0.1)  # ten times at most
+    assert farther(zero, Trial(1.0, -7.0, -7.0)) == 10.0  # it falls ever more steeply
+
+
+def test_a_first_step_that_is_far_too_short_costs_few_trials() -> None:
+    calls = 0
+
+    def objective(w: np.ndarray) -> tuple[float, np.ndarray]:
+        nonlocal calls
+        calls += 1
+        return float((w[0] - 3) ** 2), 2 * (w - 3)
+
+    assert search_line(objective, Point(np.zeros(1), 9.0, np.array([-6.0])), np.ones(1), 1e-3) is not None
+    assert calls == 4

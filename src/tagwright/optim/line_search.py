@@ -5,8 +5,9 @@
     strong curvature      |φ'(t)| ≤ c2 |φ'(0)|                          for conjugate gradients
 
 The interval [low, high] always holds such a step (Lewis and Overton 2013, algorithm 2.6; Nocedal and Wright, section
-3.5): `low` decreases enough and still falls steeply, `high` fails to decrease or already rises. The next trial doubles
-`low` while there is no `high`; then it is the minimum of the cubic through both ends, kept away from them.
+3.5): `low` decreases enough and still falls steeply, `high` fails to decrease or already rises. While there is no
+`high`, the next trial is where the slopes of the last two would meet zero, at least twice and at most ten times `low`;
+then it is the minimum of the cubic through both ends, kept away from them.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from tagwright.optim.descent import Objective, Point
 from tagwright.optim.vectors import inner
 
 DECREASE = 1e-4
+NEAREST, FARTHEST = 2.0, 10.0
 MARGIN = 0.1
 """A trial keeps this share of the interval away from its ends."""
 
@@ -44,7 +46,8 @@ def search_line(
 ) -> Point | None:
     """A point that satisfies the conditions, the lowest that was met if none does, None if none is lower."""
     slope = inner(start.gradient, direction)
-    low, high = Trial(0.0, start.value, slope), None
+    before = low = Trial(0.0, start.value, slope)
+    high = None
     best: Point | None = None
     for _ in range(most):
         weights = start.weights + step * direction
@@ -56,15 +59,22 @@ def search_line(
             if best is None or value < best.value:
                 best = Point(weights, value, gradient, step)
             if trial.slope < curvature * slope:
-                low = trial
+                before, low = low, trial
             elif strong and trial.slope > -curvature * slope:
                 high = trial
             else:
                 return Point(weights, value, gradient, step)
         if high is not None and abs(high.step - low.step) <= 1e-12 * high.step:
             break
-        step = 2 * low.step if high is None else lowest_between(low, high)
+        step = farther(before, low) if high is None else lowest_between(low, high)
     return best
+
+
+def farther(before: Trial, low: Trial) -> float:
+    """Where a line through both slopes is zero, from NEAREST to FARTHEST times as far as `low`."""
+    rise = (low.slope - before.slope) / (low.step - before.step)
+    zero = low.step - low.slope / rise if rise > 0 else math.inf
+    return min(max(zero, NEAREST * low.step), FARTHEST * low.step)
 
 
 def lowest_between(low: Trial, high: Trial) -> float:
