@@ -25,7 +25,7 @@ def dual_pass(
     order: Longs, offsets: Longs, gold: Ints, of_token: Longs, rows: Floats, places: Longs, clock: int,
     scores: Doubles, beta: Doubles, late: Doubles, transition: Doubles, incoming: Doubles, ends: Doubles,
     late_transition: Doubles, late_ends: Doubles, boundaries: bool, lead: Doubles, emission: Doubles,
-    delta: Doubles, alive: Longs, path: Longs,
+    delta: Doubles, alive: Longs, path: Ints,
 ) -> int:  # fmt: skip
     """The sentences `order`, one after the other; returns the number of wrong tokens.
 
@@ -87,7 +87,7 @@ class DualPerceptron:
         self.clock = 1
         self._lead = np.empty((Y, P))
         self._emission, self._delta = np.zeros((2, longest, P))
-        self._alive, self._path = np.empty(Y + 4, np.int64), np.empty(longest, np.int64)
+        self._alive, self._path = np.empty(Y + 4, np.int64), np.empty(longest, np.int32)
 
     def learn(self, order: Longs, offsets: Longs, gold: Ints, *, boundaries: bool) -> int:
         """Go through some sentences; returns the number of wrong tokens."""

@@ -18,7 +18,7 @@ import numpy as np
 
 from tagwright._jit import tight_kernel
 from tagwright.arrays import Bools, Doubles, Floats, Ints, Longs
-from tagwright.chain.viterbi import MARGIN, first_best, step
+from tagwright.chain.viterbi import MARGIN, step, trace_back
 from tagwright.scores.wide_rows import AHEAD, Numbers, TokenWeights, WidePattern, add_token, fetch_token
 
 ROUNDING = np.float32(MARGIN)
@@ -61,17 +61,15 @@ def update_token(
 @tight_kernel
 def decode_sentence(
     T: int, emission: Floats, transition: Floats, incoming: Floats, start: Floats, stop: Floats, lead: Floats,
-    delta: Floats, alive: Longs, path: Longs,
+    delta: Floats, alive: Longs, path: Ints,
 ) -> None:  # fmt: skip
-    """Viterbi with the current weights."""
+    """Viterbi with the current weights; emission[0] is overwritten."""
     Y = incoming.shape[0]
     for j in range(delta.shape[1]):
         delta[0, j] = start[j] + emission[0, j]
     for t in range(1, T):
-        step(delta[t - 1], emission[t], transition, lead, Y, alive, delta[t])
-    path[T - 1] = first_best(delta[T - 1], stop, Y, emission[T - 1])
-    for t in range(T - 2, -1, -1):
-        path[t] = first_best(delta[t], incoming[path[t + 1]], Y, emission[t])
+        path[t - 1] = step(delta[t - 1], emission[t], transition, lead, Y, alive, delta[t])
+    trace_back(delta, T, incoming, stop, emission[0], path)
 
 
 @tight_kernel
@@ -99,7 +97,7 @@ def raise_lead(transition: Floats, incoming: Floats, i: int, j: int, lead: Float
 
 @tight_kernel
 def update_edges(
-    gold: Ints, path: Longs, T: int, clock: float, transition: Floats, incoming: Floats, start: Floats, stop: Floats,
+    gold: Ints, path: Ints, T: int, clock: float, transition: Floats, incoming: Floats, start: Floats, stop: Floats,
     late_transition: Doubles, late_start: Doubles, late_stop: Doubles, lead: Floats,
 ) -> None:  # fmt: skip
     """The same update for transitions, first and last label."""
@@ -127,7 +125,7 @@ def perceptron_pass(
     values: Doubles, labels: Ints, real: Bools, clock: int, weights: Floats, late: Doubles,
     transition: Floats, incoming: Floats, start: Floats, stop: Floats,
     late_transition: Doubles, late_start: Doubles, late_stop: Doubles,
-    boundaries: bool, margin: float, lead: Floats, emission: Floats, delta: Floats, alive: Longs, path: Longs,
+    boundaries: bool, margin: float, lead: Floats, emission: Floats, delta: Floats, alive: Longs, path: Ints,
 ) -> int:  # fmt: skip
     """The sentences `order`, one after the other; returns the number of wrong tokens.
 
@@ -192,7 +190,7 @@ class AveragedPerceptron:
         self.clock = 1
         self._lead = np.empty((Y, width), np.float32)
         self._emission, self._delta = np.empty((2, longest, width), np.float32)
-        self._alive, self._path = np.empty(Y + 4, np.int64), np.empty(longest, np.int64)
+        self._alive, self._path = np.empty(Y + 4, np.int64), np.empty(longest, np.int32)
 
     def begin_from(self, vector: Doubles) -> None:
         """Take over weights, laid out as `add_average` gives them."""
