@@ -67,9 +67,9 @@ class Chain:
         shift, first, last = (_peak(scores) for scores in (transition, start, stop))
         scores = (np.array(transition, np.float64), np.array(start, np.float64), np.array(stop, np.float64))
         matrix = np.zeros((padded(Y), padded(Y)), dtype)
-        matrix[:Y, :Y] = np.exp(scores[0] - shift)
+        matrix[:Y, :Y] = np.exp(transition - shift)  # in the type of the scores: float32 is the faster one
         ends = np.zeros((2, padded(Y)), dtype)
-        ends[:, :Y] = np.exp(scores[1] - first), np.exp(scores[2] - last)
+        ends[:, :Y] = np.exp(start - first), np.exp(stop - last)
         return cls(Y, matrix, np.ascontiguousarray(matrix.T), ends[0], ends[1], shift, first + last, scores)
 
 
