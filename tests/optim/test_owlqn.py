@@ -84,14 +84,6 @@ def test_without_penalty_it_is_lbfgs_minimum() -> None:
     np.testing.assert_allclose(ours.weights, theirs.weights, atol=1e-6)
 
 
-def test_a_diagonal_leads_to_the_same_minimum() -> None:
-    smooth = logistic(0.5, 2)
-    diagonal = np.random.default_rng(1).uniform(0.05, 5, 25)
-    options = {"c1": 0.3, "epsilon": 1e-8, "tolerance": 0}
-    ours, theirs = (minimise_owlqn(smooth, np.zeros(25), diagonal=d, **options) for d in (diagonal, None))
-    np.testing.assert_allclose(ours.weights, theirs.weights, atol=1e-6)
-
-
 def test_a_strong_penalty_leaves_nothing() -> None:
     smooth = logistic(0.1, 0)
     start = smooth(np.zeros(25))[1]

@@ -140,12 +140,13 @@ def _solve_by_descent(
 
     start = problem.start if stored is None else _trail_of(stored)
     options: dict[str, Any] = {"max_iterations": limits.max_iterations, "tolerance": limits.tolerance, "watch": tell}
-    if solver == "cg":
-        return minimise_cg(smooth, start, **options), lambda: last
-    options["diagonal"] = 1 / np.sqrt(1 + np.abs(objective.count_features()))
     if solver == "owlqn":
         return minimise_owlqn(smooth, start, c1=problem.c1, **options), lambda: last
-    return minimise_lbfgs(smooth, start, **options), lambda: last
+    if solver == "cg":
+        return minimise_cg(smooth, start, **options), lambda: last
+    # Weights of frequent features have much curvature: D = 1 / √(1 + n) (docs/solvers.md)
+    diagonal = 1 / np.sqrt(1 + np.abs(objective.count_features()))
+    return minimise_lbfgs(smooth, start, diagonal=diagonal, **options), lambda: last
 
 
 def _trail_state(trail: Trail) -> State:

@@ -35,12 +35,11 @@ def pseudo_gradient(weights: Doubles, gradient: Doubles, c1: float) -> Doubles:
 
 
 class OWLQN:
-    """The method for the penalty c1 ‖w‖₁, with a memory of `size` pairs, and the diagonal D of optim/lbfgs.py."""
+    """The method for the penalty c1 ‖w‖₁, with a memory of `size` pairs."""
 
-    def __init__(self, c1: float, size: int = 6, diagonal: Doubles | None = None) -> None:
+    def __init__(self, c1: float, size: int = 6) -> None:
         self.c1 = c1
         self.size = size
-        self.diagonal = diagonal
 
     def slope(self, point: Point) -> Doubles:
         return pseudo_gradient(point.weights, point.gradient, self.c1)
@@ -49,10 +48,10 @@ class OWLQN:
         """One step inside the orthant; `objective` has the penalty in its value, not in its gradient."""
         here = trail.point
         slope = self.slope(here)
-        direction = quasi_newton_direction(trail.memory, slope, self.diagonal)
+        direction = quasi_newton_direction(trail.memory, slope)
         direction[direction * slope >= 0] = 0.0
         orthant = np.where(here.weights == 0, -np.sign(slope), np.sign(here.weights))
-        step = 1.0 if trail.memory else 1.0 / norm(direction)
+        step = 1.0 if trail.memory else 1.0 / norm(slope)
         for _ in range(MOST_STEPS):
             weights = here.weights + step * direction
             weights[weights * orthant <= 0] = 0.0
@@ -65,14 +64,11 @@ class OWLQN:
         return None
 
 
-def minimise_owlqn(
-    smooth: Objective, start: Doubles | Trail, *, c1: float, memory: int = 6, diagonal: Doubles | None = None,
-    **options: Any,
-) -> Minimum:  # fmt: skip
+def minimise_owlqn(smooth: Objective, start: Doubles | Trail, *, c1: float, memory: int = 6, **options: Any) -> Minimum:
     """Minimise smooth(w) + c1 ‖w‖₁; options: see `descend`."""
 
     def penalised(w: Doubles) -> tuple[float, Doubles]:
         value, gradient = smooth(w)
         return value + c1 * float(np.abs(w).sum()), gradient
 
-    return descend(penalised, start, OWLQN(c1, memory, diagonal), **options)
+    return descend(penalised, start, OWLQN(c1, memory), **options)
