@@ -29,17 +29,19 @@ from tagwright.optim.planes import (
     optimise_block,
 )
 
+HUGE = np.finfo(np.float64).max
+"""Of a lead: not infinite, so that it cannot help who is out already."""
 ENOUGH = 0.1
 """A sequence is left when its part of the gap has fallen to this share."""
 
 
 class Search(NamedTuple):
-    """The chain for Viterbi (padded with −inf; no pruning: `lead` is +inf), what was found, and work."""
+    """The chain for Viterbi (padded with −inf; no pruning: `lead` is HUGE), what was found, and work."""
 
     transition: Doubles  # [Y, P]
     incoming: Doubles  # [Y, P]
     ends: Doubles  # [2, P] start, stop
-    lead: Doubles  # [Y, Y]
+    lead: Doubles  # [Y, P]
     found: Ints  # [n] the worst labelling of the sentences searched
     emission: Doubles  # [L, P] rows of the sentence visited
     delta: Doubles  # [L, P]
@@ -52,7 +54,7 @@ class Search(NamedTuple):
     def build(cls, n_labels: int, n_tokens: int, longest: int) -> Search:
         Y, P = n_labels, padded(n_labels)
         return cls(
-            np.full((Y, P), -np.inf), np.full((Y, P), -np.inf), np.full((2, P), -np.inf), np.full((Y, Y), np.inf),
+            np.full((Y, P), -np.inf), np.full((Y, P), -np.inf), np.full((2, P), -np.inf), np.full((Y, P), HUGE),
             np.zeros(n_tokens, np.int32), np.zeros((longest, P)), np.zeros((longest, P)), np.zeros(Y + 4, np.int64),
             np.zeros(P), np.zeros(2, np.int64), np.zeros(1),
         )  # fmt: skip
