@@ -1,98 +1,39 @@
-"""python-crfsuite on one task; run by benchmarks/speed.py in an environment of its own, talks JSON.
+"""python-crfsuite. Settings: attributes (a set of attributes.py), algorithm, parameters.
 
-Reads {"train": [X, y], "dev": [X, y], "text": X, "c2": ..., "iterations": ...} on stdin, prints one JSON object. The
-attributes are the usual ones; what belongs to a word is computed once per word and remembered.
+The time of training is that of `Trainer.train`; handing over the attributes (`append`) is told apart.
 """
 
-import json
-import sys
-import tempfile
 import time
 
+import attributes
+import job
 import pycrfsuite
 
-CACHE = {}
 
-
-def word_attributes(word):
-    found = CACHE.get(word)
-    if found is None:
-        found = ["w=" + word, "l=" + word.lower()]
-        found += [f"p{n}={word[:n]}" for n in range(1, 5) if len(word) >= n]
-        found += [f"s{n}={word[-n:]}" for n in range(1, 5) if len(word) >= n]
-        flags = {
-            "cap": word[:1].isupper(),
-            "allcap": word.isupper(),
-            "digit": any(c.isdigit() for c in word),
-            "hyphen": "-" in word,
-            "dot": "." in word,
-        }
-        found += [name for name, there in flags.items() if there]
-        CACHE[word] = found
-    return found
-
-
-def attributes(words):
-    n = len(words)
-    rows = []
-    for t, word in enumerate(words):
-        row = list(word_attributes(word))
-        for offset in (-2, -1, 1, 2):
-            q = t + offset
-            row.append(f"{offset}={'<s>' if q < 0 else '</s>' if q >= n else words[q]}")
-        rows.append(row)
-    return rows
-
-
-def train(X, y, path, params, algorithm="lbfgs"):
+def train(order, X, y):
+    settings = order["settings"]
+    extract = attributes.SETS[settings["attributes"]]
     trainer = pycrfsuite.Trainer(verbose=False)
-    for words, labels in zip(X, y):
-        trainer.append(attributes(words), labels)
-    trainer.select(algorithm)
-    trainer.set_params(params)
     began = time.perf_counter()
-    trainer.train(path)
+    for sentence, labels in zip(X, y):
+        trainer.append(extract(sentence), labels)
+    read = time.perf_counter() - began
+    trainer.select(settings["algorithm"])
+    trainer.set_params(settings["parameters"])
+    began = time.perf_counter()
+    trainer.train(order["model"])
     seconds = time.perf_counter() - began
-    return seconds, [entry["time"] for entry in trainer.logparser.iterations]
+    passes = [entry["time"] for entry in trainer.logparser.iterations]
+    return {"seconds": seconds, "reading_seconds": read, "pass_seconds": passes}
 
 
-def accuracy(path, X, y):
+def load(order):
+    extract = attributes.SETS[order["settings"]["attributes"]]
+    attributes.forget()
     tagger = pycrfsuite.Tagger()
-    tagger.open(path)
-    right = total = 0
-    for words, labels in zip(X, y):
-        found = tagger.tag(attributes(words))
-        right += sum(a == b for a, b in zip(found, labels))
-        total += len(labels)
-    return 100 * right / total
-
-
-def tag_rate(path, X):
-    CACHE.clear()
-    tagger = pycrfsuite.Tagger()
-    tagger.open(path)
-    began = time.perf_counter()
-    for words in X:
-        tagger.tag(attributes(words))
-    return sum(map(len, X)) / (time.perf_counter() - began)
-
-
-def main():
-    order = json.load(sys.stdin)
-    path = tempfile.mktemp(suffix=".crfsuite")
-    params = {"c1": 0.0, "c2": order["c2"], "max_iterations": order["iterations"]}
-    seconds, times = train(*order["train"], path, params)
-    print(
-        json.dumps(
-            {
-                "seconds": seconds,
-                "iteration_seconds": times,
-                "dev_accuracy": accuracy(path, *order["dev"]),
-                "tokens_per_second": [tag_rate(path, order["text"]) for _ in range(3)],
-            }
-        )
-    )
+    tagger.open(order["model"])
+    return lambda sentence: tagger.tag(extract(sentence))
 
 
 if __name__ == "__main__":
-    main()
+    job.run(train, load)

@@ -1,0 +1,59 @@
+"""What must hold on EWT: two threads for training, one for tagging, medians, beside the rival in one run."""
+
+from __future__ import annotations
+
+from statistics import median
+from typing import NamedTuple
+
+from benchmarks.speed.figures import FIGURES, compare, our_samples
+from benchmarks.speed.results import Results
+
+BY_KEY = {figure.key: figure for figure in FIGURES}
+
+
+class Claim(NamedTuple):
+    """At least `limit` times (`ratio`), or our own number at least or at most `limit`."""
+
+    text: str
+    rival: str
+    ours: tuple[str, ...]  # the best of these counts
+    figure: str
+    limit: float
+    kind: str = "ratio"  # "ratio", "at least" or "at most"
+
+
+CRFS = "crf", "crf-sgd"
+CLAIMS = (
+    Claim("CRF training to the dev accuracy of python-crfsuite's L-BFGS", "crfsuite-lbfgs", CRFS, "seconds", 25),
+    Claim("CRF training to that of its passive-aggressive algorithm", "crfsuite-pa", CRFS, "seconds", 3),
+    Claim("CRF training to that of Wapiti, 2 threads", "wapiti", CRFS, "seconds", 40),
+    Claim("a loss-and-gradient pass beside CRFsuite's", "crfsuite-lbfgs", ("crf",), "pass_seconds", 10),
+    Claim("a perceptron epoch beside python-crfsuite's `ap`", "crfsuite-ap", ("perceptron",), "pass_seconds", 3),
+    Claim("tagging lists, `pos`, beside python-crfsuite", "crfsuite-pos", ("preset",), "list_rate", 12),
+    Claim("tagging lists, `pos`, tokens/s", "crfsuite-pos", ("preset",), "list_rate", 1.5e6, "at least"),
+    Claim("the same with a tag dictionary", "crfsuite-pos", ("preset-dictionary",), "list_rate", 3e6, "at least"),
+    Claim("latency of 20 tokens, median, s", "crfsuite-pos", ("preset",), "p50", 100e-6, "at most"),
+    Claim("start-up of `tagwright tag` to the first label, s", "crfsuite-pos", ("preset",), "start", 0.8, "at most"),
+)
+
+
+def check(claim: Claim, results: Results) -> tuple[bool | None, str]:
+    """Whether a claim holds, and the numbers; None while its block is missing."""
+    block = results.blocks.get(f"ewt/{claim.rival}")
+    if block is None:
+        return None, "not measured"
+    if claim.kind == "ratio":
+        ratios = [(compare(block, name, BY_KEY[claim.figure]), name) for name in claim.ours if name in block["ours"]]
+        known = [(found.ratio, found, name) for found, name in ratios if found.ratio is not None]
+        if not known:
+            return False, "the dev score was not reached"
+        best, found, name = max(known, key=lambda one: one[0])
+        return best >= claim.limit, f"{best:.1f}× ({found.low:.1f} to {found.high:.1f}; {name})"
+    samples = our_samples(block["ours"][claim.ours[0]], claim.figure, block["rival"]["dev"])
+    value = median(samples)
+    holds = value >= claim.limit if claim.kind == "at least" else value <= claim.limit
+    return holds, f"{value:,.4g} ({min(samples):,.4g} to {max(samples):,.4g})"
+
+
+def limit_of(claim: Claim) -> str:
+    return f"{claim.limit:g}×" if claim.kind == "ratio" else f"{claim.kind} {claim.limit:,g}"
