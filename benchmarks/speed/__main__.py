@@ -68,7 +68,10 @@ class Session:
         environment = find_environment(rival.job, OUT / "environments")
         began = time.perf_counter()
         before = {name: self.fresh.get(name) or self.measure_ours(name) for name in rival.beside}
-        theirs = measure(runner_for(rival, self.task, self.work, environment), ours=False)
+        try:
+            theirs = measure(runner_for(rival, self.task, self.work, environment), ours=False)
+        except Failed as reason:
+            raise Missing(f"failed: {reason}") from reason
         self.fresh = {name: self.measure_ours(name) for name in rival.beside}
         block = {
             "rival": theirs,
@@ -93,9 +96,9 @@ def measure_task(task: str, rivals: list[str], options: Namespace, results: Resu
         print(f"{task} {number}/{len(todo)} {rival.title} ...", flush=True)
         try:
             session.measure_block(rival)
-        except (Missing, Failed) as reason:
+        except Missing as reason:
             results.keep_missing(f"{task}/{rival.name}", str(reason))
-            print(f"    cannot be had: {reason}", flush=True)
+            print(f"    not to be had: {reason}", flush=True)
         else:
             print(f"    {results.blocks[f'{task}/{rival.name}']['minutes']} minutes", flush=True)
 
@@ -112,7 +115,7 @@ def main() -> int:
             measure_task(task, options.rivals, options, results)
     except KeyboardInterrupt:
         print("\nstopped; finished blocks are kept", file=sys.stderr)
-    except TagwrightError as error:
+    except (TagwrightError, Failed) as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
     for task in options.tasks:

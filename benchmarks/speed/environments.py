@@ -19,12 +19,10 @@ REQUIREMENTS = {
     "udpipe": "ufal.udpipe==1.4.0.1",
     "wapiti": "libwapiti==0.2.1",
 }
-NO_TRAINER = {
+NOT_TO_BE_HAD = {
+    "crfpp": "neither PyPI nor Debian has its trainer (PyPI's pycrfpp can tag but not train)",
     "morphodita": "ufal.morphodita can tag but not train; its trainer is measured as UDPipe 1",
 }
-PROGRAMS = {"crfpp": ("crf_learn", "crf_test")}
-"""Taken from the PATH: no registry has them."""
-CRFPP = "crf_learn and crf_test are not on the PATH, and no registry has them (pycrfpp can tag but not train)"
 
 
 class Missing(Exception):  # noqa: N818  # it is no error: a table says so
@@ -42,13 +40,8 @@ class Environment:
 
 def find_environment(job: str, folder: Path) -> Environment:
     """The environment of a job, made if it is not there."""
-    if job in NO_TRAINER:
-        raise Missing(NO_TRAINER[job])
-    if job in PROGRAMS:
-        found = [shutil.which(name) for name in PROGRAMS[job]]
-        if not all(found):
-            raise Missing(CRFPP)
-        return Environment(Path(sys.executable), "from the PATH", Path(str(found[0])))
+    if job in NOT_TO_BE_HAD:
+        raise Missing(NOT_TO_BE_HAD[job])
     requirement = REQUIREMENTS[job]
     if job == "wapiti":
         return Environment(Path(sys.executable), "1.5.0", build_wapiti(requirement, folder / "wapiti"))

@@ -20,8 +20,6 @@ from tagwright.metrics import evaluate
 
 HERE = Path(__file__).parent
 JOBS = HERE.parent / "rivals"
-PROGRAMS: dict[str, Callable[[str, str], list[str]]] = {"wapiti": lambda model, file: ["label", "-m", model, file]}
-"""How a rival's own command line tags a file; without one, its job does."""
 SAMPLES = 15  # of passes, kept in the results
 PATIENCE = 60.0  # seconds; what has taken longer is not repeated
 
@@ -38,7 +36,7 @@ class Runner:
 
     python: Path
     job: list[str]
-    tag_command: list[str] | None  # its own command line; the file follows
+    tag_command: Callable[[str], list[str]] | None  # its own command line for a file
     settings: Numbers
     work: Workspace
     name: str
@@ -77,14 +75,14 @@ class Runner:
         given, found = str(self.work.columns), str(self.work.folder / f"{self.name}.tagged")
         if self.tag_command is None:
             return self.order("files", input=given, output=found)[1]
-        return self.launch([*self.tag_command, given])[1]
+        return self.launch(self.tag_command(given))[1]
 
     def start(self) -> Numbers:
         """From nothing to the first label of one sentence."""
         given = str(self.work.sentence)
         if self.tag_command is None:
             return self.launch(self.command_for("start", input=given))[1]
-        return self.launch([*self.tag_command, given])[1]
+        return self.launch(self.tag_command(given))[1]
 
 
 def runner_for(system: Rival | Ours, task: str, work: Workspace, environment: Environment) -> Runner:
@@ -92,14 +90,14 @@ def runner_for(system: Rival | Ours, task: str, work: Workspace, environment: En
     settings = system.settings_for(task, work.scale.factor)
     model = str(work.folder / f"{system.name}.model")
     if isinstance(system, Ours):
-        tag = [sys.executable, "-m", "tagwright", "tag", model, "--format", "columns"]
-        return Runner(Path(sys.executable), ["-m", "benchmarks.speed.ours"], tag, settings, work, system.name)
-    program = environment.program
-    command = None
+        python = sys.executable
+        tag = lambda file: [python, "-m", "tagwright", "tag", model, file, "--format", "columns"]  # noqa: E731
+        return Runner(Path(python), ["-m", "benchmarks.speed.ours"], tag, settings, work, system.name)
+    program, command = environment.program, None
     if program is not None:
         settings["program"] = str(program)
-        if system.job in PROGRAMS:
-            command = [str(program), *PROGRAMS[system.job](model, "")[:-1]]
+        if system.job == "wapiti":
+            command = lambda file: [str(program), "label", "-m", model, file]  # noqa: E731
     return Runner(environment.python, [str(JOBS / f"{system.job}_job.py")], command, settings, work, system.name)
 
 

@@ -165,7 +165,7 @@ brackets.
 - *tagging a file*: from a file of columns to labels, start-up included, by the tool's command line where it has one,
   else by a small program. The file is the whole corpus, repeated to half a million tokens.
 - *latency*: sentences of 20 tokens, one by one. *start-up*: from the start of the process to the first label.
-- *peak memory*: of the process; that of a training holds the corpus in Python too, except for Wapiti and CRF++.
+- *peak memory*: of the process; that of a training holds the corpus in Python too, except for Wapiti's.
 """
 
 

@@ -111,7 +111,7 @@ RIVALS = {
             "wapiti", "Wapiti, lbfgs, 2 threads", "wapiti", {"threads": 2}, ("iterations", 150), ("crf", "crf-sgd"),
         ),
         Rival(
-            "crfpp", "CRF++, 2 threads", "crfpp", {"threads": 2, "c": 1.0}, ("iterations", 150), ("crf", "crf-sgd"),
+            "crfpp", "CRF++, 2 threads", "crfpp", {"threads": 2}, ("iterations", 150), ("crf", "crf-sgd"),
         ),
         Rival(
             "chaine-ap", "chaine, ap", "chaine", {"algorithm": "ap", "parameters": {}}, ("max_iterations", 20),
