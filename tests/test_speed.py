@@ -234,6 +234,13 @@ def test_a_job_that_fails_is_told_with_its_last_words(tmp_path: Path) -> None:
         measure.measure(make_runner(tmp_path, "import sys; sys.exit('out of luck')"), ours=False)
 
 
+def test_an_answer_may_follow_other_lines_but_must_be_json(tmp_path: Path) -> None:
+    talkative = make_runner(tmp_path, "print('[INFO] training'); print('{}')")
+    assert talkative.order("train")[0] == {}
+    with pytest.raises(measure.Failed, match="expected JSON from its job, found 'done'"):
+        make_runner(tmp_path, "print('done')").order("train")
+
+
 def test_finished_blocks_are_not_measured_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     measured: list[str] = []
 

@@ -8,6 +8,7 @@ import time
 import attributes
 import chaine
 import job
+from chaine.logging import set_verbosity
 
 
 def dicts(rows):
@@ -35,4 +36,5 @@ def load(order):
 
 
 if __name__ == "__main__":
+    set_verbosity(0)
     job.run(train, load)

@@ -48,7 +48,11 @@ class Runner:
     def order(self, action: str, **more: Any) -> tuple[Numbers, Numbers]:
         """What the job answered, and what it took."""
         answer, usage = self.launch(self.command_for(action, **more))
-        return json.loads(answer), usage
+        last = (answer.strip().splitlines() or [""])[-1]  # tools may print lines of their own before
+        try:
+            return json.loads(last), usage
+        except json.JSONDecodeError as error:
+            raise Failed(f"{self.name}: expected JSON from its job, found {last[:80]!r}") from error
 
     def command_for(self, action: str, **more: Any) -> list[str]:
         order = {
