@@ -175,7 +175,7 @@ def test_rivals_that_cannot_be_had_say_why(tmp_path: Path, monkeypatch: pytest.M
 
 SENTENCES = [["The", "dog", "barks"], ["A", "cat"]]
 LABELS = [["DT", "NN", "VBZ"], ["DT", "NN"]]
-TINY = Scale((2, 2, 2), 30, 3, 1, 1, 1, 0.1)
+TINY = Scale((2, 2, 2), 25, 3, 1, 1, 1, 0.1)
 FAKE_JOB = """
 import json, sys
 order = json.load(open(sys.argv[1]))
