@@ -50,9 +50,11 @@ def plot_points(series: Sequence[Series], *, title: str, x_label: str, y_label: 
     return _plot_xy(series, title, x_label, y_label, log_x=log_x, line="")
 
 
-def plot_lines(series: Sequence[Series], *, title: str, x_label: str, y_label: str, log_x: bool = False) -> Figure:
+def plot_lines(
+    series: Sequence[Series], *, title: str, x_label: str, y_label: str, log_x: bool = False, log_y: bool = False
+) -> Figure:
     """Points with error bars, joined by lines."""
-    return _plot_xy(series, title, x_label, y_label, log_x=log_x, line="-")
+    return _plot_xy(series, title, x_label, y_label, log_x=log_x, log_y=log_y, line="-")
 
 
 def plot_bars(series: Sequence[Series], *, title: str, x_label: str, y_label: str) -> Figure:
@@ -81,16 +83,19 @@ def save_figure(figure: Figure, path: str | os.PathLike[str]) -> None:
         figure.savefig(os.fspath(path), dpi=DPI, metadata=metadata)
 
 
-def _plot_xy(series: Sequence[Series], title: str, x_label: str, y_label: str, *, log_x: bool, line: str) -> Figure:
+def _plot_xy(
+    series: Sequence[Series], title: str, x_label: str, y_label: str, *, log_x: bool, line: str, log_y: bool = False
+) -> Figure:
     with _settings():
         figure, axes = _begin(title, x_label, y_label)
         for i, one in enumerate(series):
             style = {"color": COLOURS[i % len(COLOURS)], "marker": MARKERS[(i + i // len(COLOURS)) % len(MARKERS)]}
             axes.errorbar(one.x, one.y, one.error, linestyle=line, capsize=3, label=_plain(one.name), **style)
-        if log_x:
-            axes.set_xscale("log")
-            for axis_part in (axes.xaxis.set_major_formatter, axes.xaxis.set_minor_formatter):
-                axis_part(_matplotlib().ticker.LogFormatter(minor_thresholds=(2, 0.5)))  # 0.02, not 2 · 10⁻²
+        for wanted, set_scale, axis in ((log_x, axes.set_xscale, axes.xaxis), (log_y, axes.set_yscale, axes.yaxis)):
+            if wanted:
+                set_scale("log")
+                for set_formatter in (axis.set_major_formatter, axis.set_minor_formatter):
+                    set_formatter(_matplotlib().ticker.LogFormatter(minor_thresholds=(2, 0.5)))  # 0.02, not 2 · 10⁻²
         return _finish(figure, axes, len(series))
 
 

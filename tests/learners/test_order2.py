@@ -175,6 +175,7 @@ def test_a_file_that_does_not_fit_together_is_refused(name: str, change: object,
 def test_threads_do_not_change_a_bit(dtype: str, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tagwright.learners._objective.BLOCK_BYTES", 12800)
     monkeypatch.setattr("tagwright.learners._objective.RUN_BYTES", 3200)
+    monkeypatch.setattr("tagwright.learners._objective.RUN_TOKENS_A_LABEL", 1)
     monkeypatch.setattr("tagwright.learners._objective.SECOND_ORDER_RUNS", 1)
     X, y = repeated_words(150)
     models = [CRF("ner", dtype=dtype, n_jobs=n_jobs, **KINDS[kind]).fit(X, y) for n_jobs in (1, 2, 3)]

@@ -95,6 +95,7 @@ def test_objective_gradient_equals_numerical_differentiation(
     """Through tables, emission, loss and adjoint, with several blocks and runs, and a weight for every token."""
     monkeypatch.setattr(_objective, "BLOCK_BYTES", 5120)
     monkeypatch.setattr(_objective, "RUN_BYTES", 1536)
+    monkeypatch.setattr(_objective, "RUN_TOKENS_A_LABEL", 1)
     scores, data = prepare(kind, n=30)
     size = scores.pattern.n_weights + 3 * 3 + 2 * 3
     rng = np.random.default_rng(1)
@@ -156,6 +157,7 @@ def replaced(vector: np.ndarray, places: np.ndarray, values: np.ndarray) -> np.n
 def test_any_number_of_threads_gives_the_same_bits(dtype: type, loss: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_objective, "BLOCK_BYTES", 7680)
     monkeypatch.setattr(_objective, "RUN_BYTES", 2560)
+    monkeypatch.setattr(_objective, "RUN_TOKENS_A_LABEL", 1)
     results = []
     for n_jobs in (1, 2, 3):
         scores, data = prepare("columns", n=60)

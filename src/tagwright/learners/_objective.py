@@ -28,6 +28,8 @@ from tagwright.scores.linear import LinearScores
 
 BLOCK_BYTES = 1 << 23  # of emission rows: what fits the last cache
 RUN_BYTES = 1 << 19  # of emission rows: what fits a core's own cache
+RUN_TOKENS_A_LABEL = 8  # at least: a run's transition counts are a table of Y² to be cleared and read
+BLOCK_RUNS = 4  # at least: for the threads
 SECOND_ORDER_RUNS = 4  # times as many tokens: a run's trigram counts are a table of Y³ to be cleared and read
 
 
@@ -78,8 +80,10 @@ class ChainObjective:
         self.token_weights = np.ones(data.n_tokens) if weights is None else weights[tokens]
         lengths = self.data.lengths
         row = scores.width * np.dtype(scores.dtype).itemsize
-        self.blocks = cut_evenly(lengths, max(1, round(data.n_tokens * row / BLOCK_BYTES)))
-        tokens_a_run = RUN_BYTES // row * (1 if keys is None else SECOND_ORDER_RUNS)
+        tokens_a_run = max(RUN_BYTES // row, RUN_TOKENS_A_LABEL * scores.n_labels)
+        tokens_a_block = max(BLOCK_BYTES // row, BLOCK_RUNS * tokens_a_run)
+        self.blocks = cut_evenly(lengths, max(1, round(data.n_tokens / tokens_a_block)))
+        tokens_a_run *= 1 if keys is None else SECOND_ORDER_RUNS
         self.runs = [cut_runs(lengths, *block, tokens_a_run) for block in self.blocks]
         self.places = scores.places.of_tokens(self.data, 0, self.data.n_sentences)
         self.adjoint = Adjoint(scores, self.data, self.places, self.blocks)
@@ -144,20 +148,21 @@ class ChainObjective:
     def _pass(self, chain: AnyChain, gradient: Weights) -> Total:
         """Emission, loss and adjoint of all sentences; their gradients are added to `gradient`."""
         self.adjoint.reset()
-        found: list[RunLoss] = []
+        terms: list[Doubles] = []
+        weights: list[Doubles] = []
         for block, runs in enumerate(self.runs):
             results: list[RunLoss | None] = [None] * len(runs)
             self.workers.run(self._run, [(results, k, run, runs[0][0], chain) for k, run in enumerate(runs)])
             self.adjoint.add_block(block, self._buffer, self.workers)
-            found.extend(result for result in results if result is not None)
-        for result in found:
-            gradient.transition[:] += result.transition
-            gradient.start[:] += result.start
-            gradient.stop[:] += result.stop
-            gradient.trigrams[:] += result.trigrams
+            for result in filter(None, results):  # let go of block by block: a thousand labels make Y² numbers 8 MB
+                gradient.transition[:] += result.transition
+                gradient.start[:] += result.start
+                gradient.stop[:] += result.stop
+                gradient.trigrams[:] += result.trigrams
+                terms.append(result.terms)
+                weights.append(result.weights)
         gradient.attributes[:] = self.adjoint.finish(self.workers)
-        terms, weights = (np.concatenate([getattr(one, name) for one in found]) for name in ("terms", "weights"))
-        total = self.loss.add_up(terms, weights, self.reference)
+        total = self.loss.add_up(np.concatenate(terms), np.concatenate(weights), self.reference)
         self.reference = total.reference
         return total
 

@@ -38,16 +38,36 @@ class Lists:
     cuts: list[tuple[int, int]]
 
     @classmethod
-    def collect(cls, owner: Longs | Ints, n_owners: int) -> Lists:
-        """For every owner that occurs, the places where it does. An owner of −1 is nobody."""
-        counts = np.bincount(owner[owner >= 0], minlength=n_owners).astype(np.int64)
-        starts = np.concatenate([[0], np.cumsum(counts)])
-        entries = np.empty(int(starts[-1]), np.int32)
-        sort_by_owner(owner, starts[:-1].copy(), entries)
-        keys = np.flatnonzero(counts).astype(np.int64)
-        pointers = np.concatenate([starts[:-1][keys], starts[-1:]]).astype(np.int64)
+    def collect(cls, owner: Longs | Ints, counts: Longs) -> Lists:
+        """For every owner that occurs, ascending, the places where it does. An owner of −1 is nobody.
+
+        `counts`: a zero for every owner that there may be; they are zeros again afterwards. Few of millions of owners
+        occur in a block, and only those are touched.
+        """
+        keys = np.empty(len(owner), np.int64)
+        keys = np.sort(keys[: count_owners(owner, counts, keys)])
+        sizes = counts[keys]
+        pointers = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+        entries = np.empty(int(pointers[-1]), np.int32)
+        counts[keys] = pointers[:-1]
+        sort_by_owner(owner, counts, entries)
+        counts[keys] = 0
         pieces = min(PIECES, 1 + len(entries) // ENTRIES_A_PIECE)
-        return cls(keys, pointers, entries, cut_evenly(counts[keys] + 1, pieces))
+        return cls(keys, pointers, entries, cut_evenly(sizes + 1, pieces))
+
+
+@tight_kernel
+def count_owners(owner: Longs | Ints, counts: Longs, keys: Longs) -> int:
+    """counts[k] += how often owner k occurs; keys [≥ n]: those that do, in order of appearance. Returns how many."""
+    n = 0
+    for place in range(owner.shape[0]):
+        k = owner[place]
+        if k >= 0:
+            if counts[k] == 0:
+                keys[n] = k
+                n += 1
+            counts[k] += 1
+    return n
 
 
 @tight_kernel
@@ -118,9 +138,10 @@ class Adjoint:
         self.data = data
         self.sums = np.zeros((scores.places.n_known_rows, scores.width), scores.dtype)
         tokens = [(int(data.offsets[first]), int(data.offsets[last])) for first, last in blocks]
-        self.readers = [self._list_readers(places[begin:end]) for begin, end in tokens]
-        self.carriers = [self._list_carriers(places[begin:end], begin, end) for begin, end in tokens]
-        self.owners = [self._list_owners(c) for c in range(len(scores.places.slots))]
+        rows, attributes = np.zeros(len(self.sums), np.int64), np.zeros(scores.encoder.n_attributes, np.int64)
+        self.readers = [self._list_readers(places[begin:end], rows) for begin, end in tokens]
+        self.carriers = [self._list_carriers(places[begin:end], begin, end, attributes) for begin, end in tokens]
+        self.owners = [self._list_owners(c, attributes) for c in range(len(scores.places.slots))]
         self.gradient = np.zeros(scores.pattern.n_weights)
 
     def reset(self) -> None:
@@ -151,13 +172,13 @@ class Adjoint:
             self.gradient, first, last,
         )  # fmt: skip
 
-    def _list_readers(self, places: Ints) -> Lists:
+    def _list_readers(self, places: Ints, counts: Longs) -> Lists:
         """For every row of the table, the tokens that read it."""
-        lists = Lists.collect(np.maximum(places, NOWHERE).ravel(), len(self.sums))
+        lists = Lists.collect(np.maximum(places, NOWHERE).ravel(), counts)
         lists.entries[:] //= max(places.shape[1], 1)
         return lists
 
-    def _list_carriers(self, places: Ints, begin: int, end: int) -> tuple[Lists, Floats]:
+    def _list_carriers(self, places: Ints, begin: int, end: int, counts: Longs) -> tuple[Lists, Floats]:
         """For every attribute that the tokens `begin` to `end` − 1 carry, or whose weights stand for a row, those
         tokens, and its values there."""
         data, pattern = self.data, self.scores.pattern
@@ -166,14 +187,14 @@ class Adjoint:
         alone = np.searchsorted(pattern.pointers, first_weights, side="right") - 1
         carried = slice(int(data.pointers[begin]), int(data.pointers[end]))
         carriers = np.repeat(np.arange(end - begin, dtype=np.int64), np.diff(data.pointers[begin : end + 1]))
-        lists = Lists.collect(np.concatenate([alone, data.attributes[carried]]), self.scores.encoder.n_attributes)
+        lists = Lists.collect(np.concatenate([alone, data.attributes[carried]]), counts)
         values = NO_VALUES
         if len(data.values):
             values = np.concatenate([np.ones(len(alone), data.values.dtype), data.values[carried]])[lists.entries]
         lists.entries[:] = np.concatenate([tokens, carriers])[lists.entries]
         return lists, values
 
-    def _list_owners(self, c: int) -> Lists:
+    def _list_owners(self, c: int, counts: Longs) -> Lists:
         """For every attribute of source c, the rows of the table that have it."""
         slots, source = self.scores.places.slots[c], self.scores.encoder.sources[c]
         K = max(len(slots.terms), 1)
@@ -183,7 +204,7 @@ class Adjoint:
         pairs = np.arange(len(attributes))
         rows = self.scores.places.of_forms[c][pairs // K * slots.n_slots + slot_of[pairs % K]]
         attributes[rows < 0] = -1
-        lists = Lists.collect(attributes, self.scores.encoder.n_attributes)
+        lists = Lists.collect(attributes, counts)
         lists.entries[:] = rows[lists.entries]
         return lists
 

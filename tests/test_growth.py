@@ -1,0 +1,81 @@
+"""The growing corpora of the benchmarks, and what is said of their curves."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import chain
+from pathlib import Path
+
+import pytest
+
+from benchmarks.grown_text import lengthen, relabel, reshape
+from benchmarks.growth import BASE, CURVES, QUICK, make_features, measure
+from benchmarks.growth_report import exponent, fill, table
+from tagwright import datasets
+
+WORDS, TAGS = datasets.sample()
+SAMPLE = ([[str(word) for word in sentence] for sentence in WORDS], TAGS)
+
+
+def size(text: tuple[list[list[str]], list[list[str]]]) -> int:
+    return sum(map(len, text[0]))
+
+
+def test_longer_text_has_more_words_as_heaps_says() -> None:
+    n = size(SAMPLE)
+    assert size(lengthen(SAMPLE, n // 2, 0)) == pytest.approx(n // 2, abs=100)
+    longer = lengthen(SAMPLE, 8 * n, 0)
+    assert size(longer) == pytest.approx(8 * n, abs=100)
+    assert [len(s) for s in longer[0]] == [len(s) for s in longer[1]]
+    words, more = (len(set(chain.from_iterable(text[0]))) for text in (SAMPLE, longer))
+    assert words * 8**0.5 < more < words * 8**0.9
+    assert longer == lengthen(SAMPLE, 8 * n, 0)
+    assert longer[0] != lengthen(SAMPLE, 8 * n, 1)[0]
+
+
+@pytest.mark.parametrize("n_labels", [5, 20, 150])
+def test_there_are_as_many_labels_as_asked_for(n_labels: int) -> None:
+    words, labels = relabel(SAMPLE, n_labels)
+    assert words == SAMPLE[0]
+    assert len(set(chain.from_iterable(labels))) == pytest.approx(n_labels, abs=3)  # a label may be split to the end
+    if n_labels == 5:
+        counts = Counter(chain.from_iterable(TAGS))
+        kept = {label for label, _ in counts.most_common(4)}
+        assert set(chain.from_iterable(labels)) == {*kept, "OTHER"}
+
+
+def test_sentences_get_one_length() -> None:
+    words, labels = reshape(SAMPLE, 37)
+    assert {*map(len, words), *map(len, labels)} == {37}
+    assert list(chain.from_iterable(words)) == list(chain.from_iterable(SAMPLE[0]))[: size((words, labels))]
+    assert size((words, labels)) > size(SAMPLE) - 37
+
+
+def test_exponents_and_tables() -> None:
+    points = [{"tokens": n, "pass_s": 1e-6 * n**1.5, "prepare_s": 2.0, "tag_us": 3.0, "memory_mib": float(n),
+               "corpus_mib": 1.0, "words": 1, "attributes": 2, "weights": 3} for n in (10, 100, 1000)]  # fmt: skip
+    assert exponent(points, "tokens", "pass_s") == pytest.approx(1.5)
+    rows = list(table("tokens", points))
+    assert rows[-1].startswith("| **exponent** | 1.50 | 0.00 | 0.00 | 1.00 |")
+    assert len(rows) == 2 + 3 + 1
+    page = "a\n<!-- x -->\nold\n<!-- /x -->\nb"
+    assert fill(page, "x", "new") == "a\n<!-- x -->\nnew\n<!-- /x -->\nb"
+    with pytest.raises(ValueError, match="expected <!-- y -->"):
+        fill(page, "y", "new")
+
+
+def test_every_curve_has_points_and_a_place_in_the_page() -> None:
+    page = (Path(__file__).parents[1] / "docs" / "growth.md").read_text(encoding="utf-8")
+    assert list(CURVES) == list(QUICK)
+    for curve, points in CURVES.items():
+        assert all(set(point) <= set(BASE) for point in points)
+        assert f"<!-- {curve} -->" in page
+    assert make_features(3).count("&") == 3
+
+
+def test_a_point_is_measured() -> None:
+    found = measure({**BASE, "tokens": 500, "labels": 9, "dictionary": 3}, SAMPLE, (SAMPLE[0][:9], SAMPLE[1][:9]))
+    assert found["tokens"] == pytest.approx(500, abs=100)
+    assert 2 <= found["passes"] <= 12
+    assert min(found[name] for name in ("pass_s", "prepare_s", "tag_us", "memory_mib", "weights", "accuracy")) > 0
+    assert found["n_labels"] == 9
