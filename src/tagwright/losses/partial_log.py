@@ -55,8 +55,10 @@ def possible_transitions(labels: Ints, offsets: Longs, sets: Bools) -> Bools:
     inner = np.ones(len(labels), np.bool_)
     inner[offsets[:-1]] = False
     current = np.flatnonzero(inner)
-    codes = labels.astype(np.int64) + len(sets)  # from 0
-    n = sum(sets.shape)
-    pairs = np.unique(codes[current - 1] * n + codes[current])
-    previous, following = (allowed_labels(side - len(sets), sets).astype(np.int64) for side in divmod(pairs, n))
-    return previous.T @ following > 0
+    pairs = np.column_stack([labels[current - 1], labels[current]])
+    known = (pairs >= 0).all(axis=1)
+    possible = np.zeros((sets.shape[1], sets.shape[1]), np.bool_)
+    possible[*pairs[known].T] = True
+    for previous, following in np.unique(pairs[~known], axis=0):
+        possible |= np.logical_and.outer(*allowed_labels(np.array([previous, following]), sets))
+    return possible
