@@ -59,7 +59,7 @@ def test_template_sizes_add_up(model: Path) -> None:
     assert weights is not None
     sizes = template_sizes(loaded)
     assert sum(size.attributes for size in sizes) == loaded.encoder_.n_attributes
-    assert sum(size.weights for size in sizes) == len(weights.values)
+    assert sum(size.weights or 0 for size in sizes) == len(weights.values)
     words = next(size for size in sizes if size.template == "word[0]")
     assert words.attributes == len(loaded.encoder_.columns[0].values) + 2  # the edges
     features = loaded.encoder_.features

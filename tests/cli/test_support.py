@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 from cli.commands import Run, train
 
-from tagwright import HMSVM, load
+from tagwright import HMSVM, KernelPerceptron, load
+from tagwright.scores.kernel import KernelScores
 
 
 @pytest.fixture(scope="module")
@@ -82,3 +83,35 @@ def test_a_model_with_a_kernel(small: Path, run: Run, tmp_path: Path) -> None:
     assert shown.code != 0
     assert "attributes have no weights" in shown.err
     assert run("tag", path, "--format", "plain", stdin="the house\n").code == 0
+
+
+def test_what_a_kernel_learned(run: Run, tmp_path: Path) -> None:
+    """Training tokens with their multipliers, since no attribute has a weight; and the kernel as a formula."""
+    X = [["xa", "zc"], ["zc", "xa"], ["xa", "xb", "zc"]]
+    y = [["A", "B"], ["B", "A"], ["A", "A", "B"]]
+    model = KernelPerceptron("s1", coef0=2.0, random_state=0).fit(X, y)
+    model.save(tmp_path / "k.tw")
+    scores = model.decoder_.scores
+    assert isinstance(scores, KernelScores)
+    found = json.loads(run("inspect", tmp_path / "k.tw", "--json").out)
+    assert found["kernel"] == {"name": "poly", "degree": 2, "gamma": 1.0, "coef0": 2.0, "contexts": len(scores.support)}
+    assert {size["weights"] for size in found["templates"]} == {None}
+    shown = {(name, label): value for label, pairs in found["weights"].items() for name, value in pairs}
+    names = model.encoder_.attribute_names()
+    for m in range(len(scores.support)):
+        word = next(names[a] for a in scores.support.take([m]).attributes if names[a].startswith("word["))
+        for label, value in zip(model.labels_, scores.coefficients[m], strict=True):
+            assert shown.get((word, label), 0.0) == max(value, 0.0)
+    text = run("inspect", tmp_path / "k.tw").out
+    assert f"kernel     (1 ⟨x, z⟩ + 2)^2; {len(scores.support)} support contexts" in text
+    assert "highest multiplier of a support context for each label\n" in text
+    assert "template  attributes\n" in text
+
+
+def test_an_hmsvm_says_how_many_support_sequences_it_has(machine: Path, run: Run) -> None:
+    model = load(machine)
+    assert isinstance(model, HMSVM)
+    sequences = sum(len(one.sequences) for one in model.support_sequences_)
+    shown = f"{sequences:,} support sequences of {len(model.support_sequences_):,} sentences"
+    assert json.loads(run("inspect", machine, "--json").out)["support"] == shown
+    assert f"support    {shown}" in run("inspect", machine).out

@@ -19,7 +19,8 @@ from tagwright.cli.learned import (
     Transition,
     Trigram,
     dictionary_size,
-    list_weights,
+    kernel_size,
+    measure_of,
     template_sizes,
     top_weights,
     transitions,
@@ -27,9 +28,9 @@ from tagwright.cli.learned import (
 )
 from tagwright.cli.models import LoadedModel, open_model
 from tagwright.cli.report import count
-from tagwright.cli.support import find_support, format_support, support_html, support_json
+from tagwright.cli.support import find_support, format_support, summarise, support_html, support_json
 from tagwright.errors import ParameterError
-from tagwright.learners import SequenceAdaBoost, SequenceTagger
+from tagwright.learners import HMSVM, SequenceAdaBoost, SequenceTagger
 
 SHOWN_TRANSITIONS = 10
 SHOWN_CHOSEN, SHOWN_ROUNDS = 20, 5
@@ -78,9 +79,8 @@ def describe(loaded: LoadedModel, path: str, labels: Sequence[str], top: int) ->
     model = loaded.model
     encoder = model.encoder_
     features = encoder.features
-    weights = list_weights(model)
     shown = set(labels)
-    dictionary = dictionary_size(model)
+    dictionary, kernel = dictionary_size(model), kernel_size(model)
     return {
         "model": path,
         "model_bytes": os.path.getsize(path),
@@ -95,12 +95,14 @@ def describe(loaded: LoadedModel, path: str, labels: Sequence[str], top: int) ->
         "attributes": encoder.n_attributes,
         "words": len(encoder.columns[0].values) if encoder.columns else None,
         "tag_dictionary": None if dictionary is None else dictionary._asdict(),
+        "kernel": None if kernel is None else kernel._asdict(),
+        "support": summarise(model.support_sequences_) if isinstance(model, HMSVM) else None,
         "labels": model.labels_,
         "features": None if features is None else {"name": features.name, "text": features.to_text()},
         "layout": loaded.layout.to_json(),
         "training": {name: value for name, value in model.info_.items() if name != "layout"},
         "templates": [size._asdict() for size in template_sizes(model)],
-        "measure": None if weights is None else weights.measure,
+        "measure": measure_of(model),
         "weights": {label: pairs for label, pairs in top_weights(model, top).items() if label in shown},
         "contexts": {label: pairs for label, pairs in top_contexts(model, top).items() if label in shown},
         "order": [place._asdict() for place in label_order(model)],
@@ -172,6 +174,10 @@ def format_head(found: dict[str, Any], width: int) -> str:
         size = found["tag_dictionary"]
         kept = f"{size['words']:,} words keep to their labels ({size['labels_a_word']:.2f} each)"
         rows.append(("dictionary", f"{kept}, all others to {size['open_labels']} labels"))
+    if found["kernel"] is not None:
+        rows.append(("kernel", format_kernel(found["kernel"])))
+    if found["support"] is not None:
+        rows.append(("support", f"{found['support']} (inspect --support)"))
     rows.append(("parameters", f"{found['parameters']:,} that are not zero, in {found['model_bytes']:,} bytes"))
     rows.append(("labels", f"{len(found['labels'])}: {' '.join(found['labels'])}"))
     return "\n".join([found["model"], *[_hang(f"{name:<11}", text, width) for name, text in rows]])
@@ -180,8 +186,10 @@ def format_head(found: dict[str, Any], width: int) -> str:
 def format_templates(sizes: list[dict[str, Any]]) -> str:
     """Attributes and weights of every template."""
     room = max(len("template"), *[len(size["template"]) for size in sizes])
-    lines = [f"{'template':<{room}} {'attributes':>11} {'weights':>11}"]
-    lines += [f"{s['template']:<{room}} {s['attributes']:>11,} {s['weights']:>11,}" for s in sizes]
+    weighed = sizes[0]["weights"] is not None
+    lines = [f"{'template':<{room}} {'attributes':>11}" + (f" {'weights':>11}" if weighed else "")]
+    for s in sizes:
+        lines.append(f"{s['template']:<{room}} {s['attributes']:>11,}" + (f" {s['weights']:>11,}" if weighed else ""))
     return "\n".join(lines)
 
 
@@ -190,6 +198,17 @@ def format_order(order: list[dict[str, Any]], width: int) -> str:
     shown = "   ".join([f"{one['place']:.2f}\0{one['label']}" for one in order])
     head = "typical order of labelling: mean place in a sentence, from 0 (first) to 1 (last)"
     return f"{head}\n{_hang('', shown, width)}".replace("\0", " ")
+
+
+def format_kernel(kernel: dict[str, Any]) -> str:
+    """Its formula, and what it is expanded over."""
+    gamma, coef0 = f"{kernel['gamma']:.3g}", f"{kernel['coef0']:.3g}"
+    formula = {
+        "linear": "⟨x, z⟩",
+        "poly": f"({gamma} ⟨x, z⟩ + {coef0})^{kernel['degree']}",
+        "rbf": f"exp(−{gamma} ‖x − z‖²)",
+    }.get(kernel["name"], kernel["name"])
+    return f"{formula}; {count(kernel['contexts'], 'support context')}: distinct training tokens with a multiplier"
 
 
 def format_weights(weights: dict[str, list[tuple[str, float]]], head: str, width: int) -> str:

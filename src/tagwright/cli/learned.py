@@ -1,7 +1,7 @@
 """What a model learned, by name: weights of attributes, transitions between labels, trigrams, attributes by template.
 
 Weights are known where scores are linear (CRF, MEMM, perceptron) or tables of words (HMM: log-probabilities, all
-negative). Every learner has a chain of labels.
+negative). With a kernel, training tokens have multipliers instead (support contexts). Every learner has a chain.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from tagwright.attributes.lexicon import OPEN
 from tagwright.encode.encoder import Encoder
 from tagwright.encode.forms import N_EDGES
 from tagwright.learners import SequenceTagger
+from tagwright.scores.kernel import KernelScores
 from tagwright.scores.linear import LinearScores
 from tagwright.scores.tables import TableScores
 
@@ -43,11 +44,11 @@ class WeightList(NamedTuple):
 
 
 class TemplateSize(NamedTuple):
-    """How many attributes a template made of the training data, and how many weights they have."""
+    """How many attributes a template made of the training data, and how many weights they have (kernels: None)."""
 
     template: str
     attributes: int
-    weights: int
+    weights: int | None
 
 
 class Transition(NamedTuple):
@@ -75,6 +76,16 @@ class DictionarySize(NamedTuple):
     open_labels: int
 
 
+class KernelSize(NamedTuple):
+    """A kernel, and the support contexts it is expanded over: distinct training tokens with a multiplier."""
+
+    name: str
+    degree: int
+    gamma: float
+    coef0: float
+    contexts: int
+
+
 def list_weights(model: SequenceTagger) -> WeightList | None:
     """The model's weights, None where it has none that can be listed."""
     scores = model.decoder_.scores
@@ -89,7 +100,12 @@ def list_weights(model: SequenceTagger) -> WeightList | None:
 
 
 def top_weights(model: SequenceTagger, n: int) -> dict[str, list[tuple[str, float]]]:
-    """For each label, its n attributes with the largest weights; weights that speak against a label are left out."""
+    """For each label, its n attributes with the largest weights; weights that speak against a label are left out.
+
+    With a kernel: its n support contexts with the largest multipliers.
+    """
+    if isinstance(model.decoder_.scores, KernelScores):
+        return _top_contexts(model, model.decoder_.scores, n)
     weights = list_weights(model)
     if weights is None:
         return {}
@@ -102,6 +118,37 @@ def top_weights(model: SequenceTagger, n: int) -> dict[str, list[tuple[str, floa
         best = order[weights.labels[order] == y][:n].tolist()
         found[label] = [(names[weights.attributes[i]], float(weights.values[i])) for i in best]
     return found
+
+
+def _top_contexts(model: SequenceTagger, scores: KernelScores, n: int) -> dict[str, list[tuple[str, float]]]:
+    """A context is named by its words; where it has none, by all of its attributes."""
+    names, pointers = model.encoder_.attribute_names(), scores.support.pointers
+    found: dict[str, list[tuple[str, float]]] = {}
+    for y, label in enumerate(model.labels_):
+        best = np.argsort(-scores.coefficients[:, y], kind="stable")[:n]
+        found[label] = []
+        for m in best[scores.coefficients[best, y] > 0].tolist():
+            attributes = [names[a] for a in scores.support.attributes[pointers[m] : pointers[m + 1]]]
+            words = [name for name in attributes if name.startswith("word[") and " & " not in name]
+            found[label].append((" ".join(words or attributes), float(scores.coefficients[m, y])))
+    return found
+
+
+def measure_of(model: SequenceTagger) -> str | None:
+    """What the numbers of `top_weights` are."""
+    if isinstance(model.decoder_.scores, KernelScores):
+        return "multiplier of a support context"
+    weights = list_weights(model)
+    return None if weights is None else weights.measure
+
+
+def kernel_size(model: SequenceTagger) -> KernelSize | None:
+    """The kernel of a model; None where there is none."""
+    scores = model.decoder_.scores
+    if not isinstance(scores, KernelScores):
+        return None
+    kernel = scores.kernel
+    return KernelSize(kernel.name, kernel.degree, kernel.gamma, kernel.coef0, len(scores.support))
 
 
 def transitions(model: SequenceTagger) -> list[Transition]:
@@ -138,7 +185,7 @@ def template_sizes(model: SequenceTagger) -> list[TemplateSize]:
     """The templates in the order of their attributes."""
     weights = list_weights(model)
     return [
-        TemplateSize(text, size, 0 if weights is None else weights.count_between(base, base + size))
+        TemplateSize(text, size, None if weights is None else weights.count_between(base, base + size))
         for text, base, size in _runs(model.encoder_)
     ]
 
