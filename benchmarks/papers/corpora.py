@@ -13,13 +13,25 @@ from tagwright.datasets.treebank import read_trees
 from tagwright.errors import DataError
 
 QUICK = {"train": 100, "dev": 40, "test": 40}
-SECTIONS = {"train": range(19), "dev": range(19, 22), "test": range(22, 25)}
-"""Of the Wall Street Journal, as GUIDED has them. The other papers do not name theirs."""
+LATE = range(24, 25)
+SECTIONS = {
+    "loss": {"train": range(1, 22), "dev": LATE, "test": range(22, 23)},
+    "lm-pos": {"train": range(2, 22), "dev": LATE, "test": range(23, 24)},
+    "guided": {"train": range(19), "dev": range(19, 22), "test": range(22, 25)},
+}
+"""Of the Wall Street Journal, by paper. LOSS has no dev set: it gets LM-POS's. BOOST and HMSVM do not say: BOOST has
+LOSS's, HMSVM LM-POS's (figure 3 there is figure 2 here)."""
+SAMPLE = "wsj"
+
+
+def treebank(paper: str, *, ptb: bool) -> str:
+    """The task of a paper's tables on the Penn Treebank. Its runs have other names than those of the sample."""
+    return f"ptb-{paper}" if ptb else SAMPLE
 
 
 @dataclass(slots=True)
 class Corpora:
-    """Tasks by name (ner, wsj, ewt), read when first asked for."""
+    """Tasks by name (ner, ewt, wsj; ptb-loss, ptb-lm-pos, ptb-guided), read when first asked for."""
 
     folder: Path
     ptb: Path | None = None
@@ -35,18 +47,23 @@ class Corpora:
     def task(self, name: str) -> Task:
         """Train, dev and test of one; entities with words alone, as the papers have them."""
         if name not in self._read:
-            task = read_task(name, self.folder) if name != "wsj" or self.ptb is None else read_ptb(self.ptb)
+            paper = name.removeprefix("ptb-")
+            task = read_task(name, self.folder) if paper == name else read_ptb(self._find_ptb(), paper)
             parts = [words_alone(part) for part in (task.train, task.dev, task.test)]
             if self.quick:
                 parts = [(X[:n], y[:n]) for (X, y), n in zip(parts, QUICK.values(), strict=True)]
             self._read[name] = Task(name, *parts)
         return self._read[name]
 
+    def _find_ptb(self) -> Path:
+        assert self.ptb is not None  # else no task has such a name
+        return self.ptb
 
-def read_ptb(folder: Path) -> Task:
-    """Sections 00 to 24 of wsj, each a folder of .mrg files, somewhere below `folder`."""
+
+def read_ptb(folder: Path, paper: str) -> Task:
+    """Sections of wsj as a paper has them, each a folder of .mrg files, somewhere below `folder`."""
     parts = []
-    for part, sections in SECTIONS.items():
+    for part, sections in SECTIONS[paper].items():
         X: list[list[str]] = []
         y: list[list[str]] = []
         for section in sections:
@@ -58,4 +75,4 @@ def read_ptb(folder: Path) -> Task:
                 X.append([word for word, _ in sentence])
                 y.append([tag for _, tag in sentence])
         parts.append((X, y))
-    return Task("wsj", *parts)
+    return Task(f"ptb-{paper}", *parts)

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from benchmarks.papers.claims import Claim
 from benchmarks.papers.corpora import Corpora
+from benchmarks.papers.deviations import DEVIATIONS
 from benchmarks.papers.tables import Cell, Results, Table
 from tagwright.compat import find_matplotlib
 from tagwright.plots import Series, plot_bars, save_figure
@@ -62,8 +63,7 @@ def markdown(table: Table, results: Results) -> Iterator[str]:
     reached, known = count_reached(table, results)
     if known:
         yield f"\n{reached} of {known} cells reach the paper's figure."
-    for note in table.notes:
-        yield f"\n{note}"
+    yield f"\n{DEVIATIONS[table.name]}"
     for run in {cell.run: None for cell in table.cells}:
         if "example" in results.runs.get(run, {}):
             yield f"\n```text\n{results.runs[run]['example']}\n```"

@@ -10,7 +10,7 @@ from __future__ import annotations
 from functools import partial
 
 from benchmarks.boosting import cut
-from benchmarks.papers.corpora import Corpora
+from benchmarks.papers.corpora import Corpora, treebank
 from benchmarks.papers.tables import Cell, Numbers, Run, Table
 from tagwright import SequenceAdaBoost
 
@@ -18,9 +18,9 @@ PAPER = {"loose": 30.0, "tight": 5.0, "exact": 1.0}
 RISKS = {"R exp, pieces of 10 words": (1.0, 10), "R log, whole sentences": (0.0, 0)}
 
 
-def count(bound: str, power: float, pieces: int, corpora: Corpora) -> Numbers:
+def count(task: str, bound: str, power: float, pieces: int, corpora: Corpora) -> Numbers:
     """How often the first 100 rounds choose their favourite."""
-    X, y = (cut(part, pieces) for part in corpora.task("wsj").train)
+    X, y = (cut(part, pieces) for part in corpora.task(task).train)
     model = SequenceAdaBoost(
         "s2", bound=bound, power=power, rounds=100, max_step=20.0, features_per_round=1, tolerance=0.0,
         n_jobs=corpora.threads,
@@ -29,12 +29,13 @@ def count(bound: str, power: float, pieces: int, corpora: Corpora) -> Numbers:
     return {"most": times[0], "features": len(times), "times": times[:10], "log_risk": model.objective_}
 
 
-def tables() -> list[Table]:
+def tables(*, ptb: bool = False) -> list[Table]:
+    task = treebank("lm-pos", ptb=ptb)
     made, cells = [], []
     for risk, (power, pieces) in RISKS.items():
         for bound, paper in PAPER.items():
-            key = f"wsj/selections/{power:g}/{bound}"
-            made.append(Run(key, partial(count, bound, power, pieces), 0.5))
+            key = f"{task}/selections/{power:g}/{bound}"
+            made.append(Run(key, partial(count, task, bound, power, pieces), 0.5))
             cells.append(Cell(risk, bound, key, "most", paper))
     title = "LM-POS section 5: how often the most chosen feature was chosen in 100 rounds"
     return [Table("lm-pos-selections", title, "times", tuple(cells), tuple(made), higher=False)]
