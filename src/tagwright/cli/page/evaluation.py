@@ -23,7 +23,7 @@ from tagwright.cli.page.mistakes import (
     item_word,
     worst_confusions,
 )
-from tagwright.cli.report import Measured, known_words
+from tagwright.cli.report import Measured, count, known_words
 from tagwright.learners import SequenceTagger
 from tagwright.metrics import Counts
 
@@ -42,6 +42,7 @@ mark { background: rgb(var(--bad) / .25); color: inherit; border-radius: .25rem;
 .label { font-size: .8em; white-space: nowrap } .label.gold { font-weight: 600 }
 .also { text-decoration: underline dotted; text-underline-offset: .2em }
 .words { display: flex; flex-wrap: wrap; gap: 1rem 3rem; align-items: start } .words > div { max-width: 100% }
+.words tbody th { overflow-wrap: anywhere; min-width: 6rem }
 """
 
 
@@ -151,7 +152,7 @@ def _confusions(tagged: Tagged) -> list[str]:
 def _confusion(tagged: Tagged, confused: Confused, wrong: Mapping[tuple[int, int], Mistake], *, is_open: bool) -> str:
     gold, predicted, mistakes = confused
     share = f"{100 * len(mistakes) / len(tagged.mistakes):.1f} % of all errors"
-    title = f"<strong>{token(gold)} taken for {token(predicted)}</strong>: {len(mistakes):,} times, {share}"
+    title = f"<strong>{token(gold)} taken for {token(predicted)}</strong>: {count(len(mistakes), 'time')}, {share}"
     sentences = [_sentence(tagged, one, wrong) for one in choose_examples(mistakes, SHOWN_EXAMPLES)]
     return "\n".join(
         [f"<details{' open' if is_open else ''}>", f"<summary>{title}</summary>", *sentences, "</details>"]
