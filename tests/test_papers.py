@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.hmsvm import ORDER
-from benchmarks.papers import deviations, losses
+from benchmarks.papers import deviations, guided, losses
 from benchmarks.papers.__main__ import all_tables
 from benchmarks.papers.claims import Claim, check_all
 from benchmarks.papers.corpora import SECTIONS, Corpora, read_ptb, treebank
@@ -210,6 +210,19 @@ def test_both_directions_must_not_be_worse(tmp_path: Path) -> None:
     assert check_all(Results(tmp_path / "runs.json", runs))[4].verdict is True
     runs["ewt/guided/e/both, aggressive/3"] = {"error": 4.01}
     assert check_all(Results(tmp_path / "runs.json", runs))[4].verdict is False
+
+
+def test_one_hypothesis_is_close_in_the_papers_own_numbers(tmp_path: Path) -> None:
+    runs: dict[str, Numbers] = {
+        f"{task}/guided/test/{beam}": {"error": error, "spread": 0.1}
+        for task in ("wsj", "ewt")
+        for beam, error in guided.TEST.items()
+    }
+    claim = check_all(Results(tmp_path / "runs.json", runs))[5]
+    assert claim.verdict is True
+    assert claim.evidence.startswith("wsj: 2.73 ± 0.10 against 2.67 ± 0.10, +2.2 %; ewt: ")
+    runs["ewt/guided/test/1"] = {"error": 2.81, "spread": 0.1}
+    assert check_all(Results(tmp_path / "runs.json", runs))[5].verdict is False
 
 
 @pytest.mark.parametrize("ptb", [False, True])

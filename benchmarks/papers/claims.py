@@ -16,7 +16,8 @@ from benchmarks.papers.losses import C2, SPARSE
 from benchmarks.papers.selections import PAPER, RISKS
 from benchmarks.papers.tables import Results
 
-CLOSE = 0.15
+CLOSE = 5.0
+"""Per cent of the error. The paper's own distance is 2.2 %; on our test sets it has a standard error of 2 to 3 %."""
 
 
 class Claim(NamedTuple):
@@ -102,11 +103,14 @@ def both_directions_help(results: Results, ptb: bool) -> tuple[bool, str]:
 
 
 def one_hypothesis_is_close(results: Results, ptb: bool) -> tuple[bool, str]:
+    """GUIDED 4.2: 2.73 % of error with one hypothesis, 2.67 % with three, 2 % more. Ours: at most CLOSE more."""
     holds, shown = True, []
     for task in (treebank("guided", ptb=ptb), EXTRA):
-        one, three = (results.runs[f"{task}/guided/test/{beam}"]["error"] for beam in (1, 3))
-        holds &= one - three <= CLOSE
-        shown.append(f"{task}: {one:.2f} against {three:.2f}")
+        one, three = (results.runs[f"{task}/guided/test/{beam}"] for beam in (1, 3))
+        more = 100 * (one["error"] / three["error"] - 1)
+        holds &= more <= CLOSE
+        means = " against ".join(f"{run['error']:.2f} ± {run['spread']:.2f}" for run in (one, three))
+        shown.append(f"{task}: {means}, {more:+.1f} %")
     return holds, "; ".join(shown)
 
 
@@ -116,5 +120,5 @@ CLAIMS: dict[str, Callable[[Results, bool], tuple[bool, str]]] = {
     "Exact steps come back to a feature less often than tight ones, those than loose ones": exact_steps_come_back_least,
     "HM-SVM has the smallest error of the methods on 300 sentences": margins_are_best,
     "Guided learning in both directions is at least as good as left to right": both_directions_help,
-    f"Deterministic search is close behind the beam (within {CLOSE} points)": one_hypothesis_is_close,
+    f"Deterministic search is close behind the beam (at most {CLOSE:.0f} % more errors)": one_hypothesis_is_close,
 }

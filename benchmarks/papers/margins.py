@@ -5,7 +5,10 @@ The papers show bars without numbers and one draw of 300 sentences. Ours is the 
 
 from __future__ import annotations
 
+import os
 import signal
+import threading
+import time
 import warnings
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
@@ -28,8 +31,7 @@ def cross_validate(task: str, name: str, corpora: Corpora) -> Numbers:
     train = corpora.task(task).train
     size, draws = (60, 2) if corpora.quick else (SENTENCES, DRAWS)
     errors = []
-    # Ctrl-C reaches all processes: the first one stops, the others end the fold under way.
-    pool = ProcessPoolExecutor(corpora.threads, initializer=signal.signal, initargs=(signal.SIGINT, signal.SIG_IGN))
+    pool = ProcessPoolExecutor(corpora.threads, initializer=follow, initargs=(os.getpid(),))
     try:
         for draw in range(draws):
             text = take(train, np.random.default_rng(draw).choice(len(train[0]), size, replace=False))
@@ -38,6 +40,19 @@ def cross_validate(task: str, name: str, corpora: Corpora) -> Numbers:
     finally:
         pool.shutdown(cancel_futures=True)
     return {"error": float(np.mean(errors)), "spread": standard_error(errors), "errors": errors}
+
+
+def follow(parent: int) -> None:
+    """In a process of the pool: Ctrl-C, which reaches all, is the first one's; and this one ends with that."""
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(1)
+        os._exit(1)
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    threading.Thread(target=watch, daemon=True).start()
 
 
 def find_supports(corpora: Corpora) -> Numbers:

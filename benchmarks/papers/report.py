@@ -39,15 +39,14 @@ def show(cell: Cell | None, results: Results) -> tuple[str, str]:
 def print_table(table: Table, results: Results) -> None:
     """On the terminal: ours, and the paper's in brackets."""
     rows, columns, cells = grid(table)
-    width = max(len(row) for row in rows) + 2
+    width, room = max(map(len, rows)), max(18, *[len(column) + 2 for column in columns])
     print(f"\n{table.title} [{table.unit}], the paper's in brackets")
-    print(" " * width + "".join(f"{column:>18}" for column in columns))
+    print(" " * width + "".join(f"{column:>{room}}" for column in columns))
     for row in rows:
-        line = ""
-        for column in columns:
-            ours, paper = show(cells.get((row, column)), results)
-            line += f"{ours:>9}{f'({paper})' if paper else '':>9}"
-        print(f"{row:{width}}{line}")
+        shown = [show(cells.get((row, column)), results) for column in columns]
+        print(
+            f"{row:{width}}" + "".join(f"{ours:>{room - 8}}{f'({paper})' if paper else '':>8}" for ours, paper in shown)
+        )
 
 
 def markdown(table: Table, results: Results) -> Iterator[str]:
