@@ -12,7 +12,7 @@ from pathlib import Path
 from benchmarks.papers.claims import Claim
 from benchmarks.papers.corpora import Corpora
 from benchmarks.papers.deviations import DEVIATIONS
-from benchmarks.papers.tables import Cell, Results, Table
+from benchmarks.papers.tables import Cell, Results, Table, seconds_of
 from tagwright.compat import find_matplotlib
 from tagwright.plots import Series, plot_bars, save_figure
 
@@ -138,7 +138,7 @@ def wrap(name: str) -> str:
 def heading(results: Results, corpora: Corpora) -> Iterator[str]:
     """Data, machine, versions, date."""
     versions = ", ".join(f"{name} {version(name)}" for name in ("tagwright", "numpy", "numba"))
-    seconds = sum(run.get("seconds", 0.0) for run in results.runs.values())
+    seconds = sum(seconds_of(run) for run in results.runs.values())
     yield f"Written by `python -m benchmarks.papers` on {datetime.now(UTC):%Y-%m-%d}, {versions}, Python "
     yield f"{platform.python_version()}, {platform.machine()}, {corpora.threads} cores; {len(results.runs)} runs of "
     yield f"{seconds / 60:.0f} minutes together. Spanish entities are the papers' own data (CoNLL-2002, words alone, "

@@ -129,15 +129,21 @@ def unfinished(tables: Iterable[Table], results: Results) -> list[Run]:
     return [run for key, run in runs.items() if key not in results.runs]
 
 
+def seconds_of(numbers: Numbers) -> float:
+    """What a run took, or would have taken on a quiet machine: no more than its processor time."""
+    seconds = numbers.get("seconds", 0.0)
+    return float(min(seconds, numbers.get("cpu", seconds)))
+
+
 def estimate_minutes(runs: Iterable[Run], recorded: Results) -> float:
     """What they took when they were recorded; of the treebank, what the sample took, and more of it."""
     total = 0.0
     for run in runs:
         task, _, rest = run.key.partition("/")
-        seconds = recorded.runs.get(run.key, {}).get("seconds")
-        if seconds is None and task.startswith("ptb-"):
-            seconds = LARGER * recorded.runs.get(f"{SAMPLE}/{rest}", {}).get("seconds", 60 * run.minutes)
-        total += run.minutes if seconds is None else seconds / 60
+        sample = f"{SAMPLE}/{rest}" if task.startswith("ptb-") else run.key
+        known = recorded.runs.get(sample)
+        minutes = run.minutes if known is None else seconds_of(known) / 60
+        total += minutes if sample == run.key else LARGER * minutes
     return total
 
 
