@@ -88,8 +88,10 @@ def test_a_folder_of_the_users(network: dict[str, bytes], tmp_path: Path, monkey
     with pytest.raises(DataError, match=r"no t\.txt; put the files of toy there"):
         datasets.load("toy", folder=home)
     (home / "toy").mkdir(parents=True)
-    for name, text in TEXTS.items():
-        (home / "toy" / name).write_bytes(text)
+    (home / "toy/t.txt").write_bytes(TEXTS["t.txt"])
+    with pytest.raises(DataError, match=r"no e\.txt; put the files of toy there"):
+        datasets.load("toy", folder=home)
+    (home / "toy/e.txt").write_bytes(TEXTS["e.txt"])
     assert len(datasets.load("toy", folder=home)[0]) == 18
     monkeypatch.setenv("TAGWRIGHT_DATA", str(home))
     assert len(datasets.load("toy")[0]) == 18
