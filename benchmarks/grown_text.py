@@ -75,7 +75,14 @@ def relabel(text: Text, n_labels: int) -> Text:
         for words, row in zip(*text, strict=True)
         for word, label in zip(words, row, strict=True)
     )
-    chosen = {pair: f"{pair[0]}|{pair[1]}" for pair, _ in pairs.most_common(n_labels - len(counts))}
+    chosen: dict[tuple[str, str], str] = {}
+    for (label, end), n in pairs.most_common():
+        if len(counts) + len(chosen) == n_labels:
+            break
+        chosen[label, end] = f"{label}|{end}"
+        counts[label] -= n
+        if not counts[label]:  # split to the end: the label itself is no more
+            del counts[label]
     return text[0], [
         [chosen.get((label, word[-KEPT:].lower()), label) for word, label in zip(words, row, strict=True)]
         for words, row in zip(*text, strict=True)

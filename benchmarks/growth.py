@@ -87,7 +87,7 @@ def make_text(point: dict[str, Any], train: Text, dev: Text) -> tuple[Text, Text
 def make_learner(point: dict[str, Any]) -> CRF:
     return CRF(
         make_features(point["conjunctions"]), tag_dictionary=point["dictionary"], n_jobs=point["threads"],
-        max_iterations=point["iterations"], random_state=0,
+        callbacks=[lambda progress: progress.iteration >= point["iterations"]], random_state=0,
     )  # fmt: skip
 
 
@@ -155,7 +155,7 @@ def resident() -> float:
 
 def run_point(point: dict[str, Any], data: Path) -> dict[str, Any]:
     """In a process of its own."""
-    module = [sys.executable, "-W", "ignore", "-m", "benchmarks.growth"]
+    module = [sys.executable, "-m", "benchmarks.growth"]
     command = [*module, "--point", json.dumps(point), "--data", str(data)]
     done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
     found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])

@@ -46,8 +46,13 @@ NO_PICTURE = ("threads", "pruning")
 
 def exponent(points: Points, x: str, y: str) -> float:
     """b of y ~ x^b: the slope of the least-squares line through the logarithms."""
-    pairs = [(math.log(p[x]), math.log(p[y])) for p in points if p[x] > 0 and p[y] > 0]
-    return float(np.polyfit(*np.array(pairs).T, 1)[0]) if len(pairs) > 1 else math.nan
+    used = [point for point in points if point[x] > 0 and point[y] > 0]
+    if len(used) < 2:
+        return math.nan
+    return (
+        round(float(np.polyfit(np.log([point[x] for point in used]), np.log([point[y] for point in used]), 1)[0]), 6)
+        + 0.0
+    )  # no -0
 
 
 def print_curve(curve: str, points: Points) -> None:
