@@ -1,6 +1,7 @@
 """Corpora of any size, made of a real one: longer, with more or fewer labels, in sentences of any length.
 
-    lengthen    V(n) = V(n₀) (n / n₀)^β distinct words in n tokens: Heaps' law, with the β of the real text
+    lengthen    copies in which a quarter of the tokens have another word of the same label, for new pairs of words, and
+                rare words are respelled: V(n) = V(n₀) (n / n₀)^β distinct words, Heaps' law with the β of the real text
     relabel     more labels: the most frequent (label, last three letters) pairs become labels of their own
     reshape     the same tokens in sentences of one length
 
@@ -11,34 +12,42 @@ from __future__ import annotations
 
 import math
 import random
-from collections import Counter
+from collections import Counter, defaultdict
 from itertools import chain
 
 Text = tuple[list[list[str]], list[list[str]]]
 
 RARE = 5  # times: words that may be respelled
+EXCHANGED = 0.25  # of the tokens of a copy
 KEPT = 3  # letters at the end that say what a word is
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 
 def lengthen(text: Text, n_tokens: int, seed: int) -> Text:
-    """About so many tokens: a part of the text, or copies in which rare words are respelled to new ones."""
+    """About so many tokens: a part of the text, or also copies with words exchanged and respelled."""
     draw = random.Random(seed)
     order = list(range(len(text[0])))
     draw.shuffle(order)
     counts = Counter(chain.from_iterable(text[0]))
     known, beta = len(counts), heaps_exponent(text, order)
+    words_of = defaultdict(list)
+    for word, label in zip(chain.from_iterable(text[0]), chain.from_iterable(text[1]), strict=True):
+        words_of[label].append(word)
     sentences: list[list[str]] = []
     labels: list[list[str]] = []
     made = copies = 0
     while made < n_tokens:
         new_words = known * ((copies + 1) ** beta - copies**beta)
-        share = 0.0 if copies == 0 else new_words / max(1, sum(c for c in counts.values() if c <= RARE))
+        share = new_words / max(1, sum(n for n in counts.values() if n <= RARE))
         for i in order:
             if made >= n_tokens:
                 break
-            sentences.append([_respell(w, draw) if counts[w] <= RARE and draw.random() < share else w
-                              for w in text[0][i]])  # fmt: skip
+            words = text[0][i]
+            if copies:
+                pairs = zip(words, text[1][i], strict=True)
+                words = [draw.choice(words_of[y]) if draw.random() < EXCHANGED else w for w, y in pairs]
+                words = [_respell(w, draw) if counts[w] <= RARE and draw.random() < share else w for w in words]
+            sentences.append(words)
             labels.append(text[1][i])
             made += len(labels[-1])
         copies += 1

@@ -49,10 +49,8 @@ def exponent(points: Points, x: str, y: str) -> float:
     used = [point for point in points if point[x] > 0 and point[y] > 0]
     if len(used) < 2:
         return math.nan
-    return (
-        round(float(np.polyfit(np.log([point[x] for point in used]), np.log([point[y] for point in used]), 1)[0]), 6)
-        + 0.0
-    )  # no -0
+    logs = [np.log([float(point[name]) for point in used]) for name in (x, y)]
+    return round(float(np.polyfit(logs[0], logs[1], 1)[0]), 6) + 0.0  # no −0
 
 
 def print_curve(curve: str, points: Points) -> None:

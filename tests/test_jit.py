@@ -22,6 +22,11 @@ from tagwright._jit import kernel, tight_kernel
 def square(x):
     return x * x
 
+@tight_kernel
+def negate(values):
+    for i in range(len(values)):
+        values[i] = -values[i]
+
 @kernel
 def sum_of_squares(values):
     total = values[0] - values[0]
@@ -39,21 +44,27 @@ def doubled(values):
 
 FIRST = """
 import numpy as np
-from kernels import doubled, square, sum_of_squares
+from kernels import doubled, negate, square, sum_of_squares
 assert sum_of_squares(np.array([1.0, 2.0])) == 5.0
 assert square(3) == 9
 assert doubled(np.array([1.0, 2.0])).tolist() == [2.0, 4.0]
+negate(np.array([1.0]))
 assert not sum_of_squares.stats.cache_hits
 """
 
 SECOND = """
 import sys
 import numpy as np
-from kernels import doubled, square, sum_of_squares
-assert sum_of_squares(np.array([1.0, 2.0, 3.0])) == 14.0
+from kernels import doubled, negate, square, sum_of_squares
+from numba.core.runtime import rtsys
+values = np.array([1.0, 2.0, 3.0])
+negate(values)
+assert values.tolist() == [-1.0, -2.0, -3.0]
+assert not rtsys._init, "a tight kernel needs no reference counts"
+assert sum_of_squares(values) == 14.0
 assert doubled(np.array([1.5])).tolist() == [3.0]      # an array is made, counted and freed
 assert square(4) == 16
-for kernel in (sum_of_squares, doubled, square):
+for kernel in (negate, sum_of_squares, doubled, square):
     assert sum(kernel.stats.cache_hits.values()) == 1, kernel
     assert not kernel.stats.cache_misses, kernel
 assert "numba.np.linalg" not in sys.modules, "the compiler was made ready"

@@ -39,5 +39,5 @@ def _compile(function: F, *, counted: bool) -> F:
         return function
     options = {"nogil": True, "fastmath": {"contract", "reassoc"}, "error_model": "numpy", "_nrt": counted}
     compiled = numba.njit(**options)(function)
-    keep_machine_code(compiled)
+    keep_machine_code(compiled, counted=counted)
     return cast(F, compiled)

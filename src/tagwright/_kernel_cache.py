@@ -6,7 +6,8 @@ compile prepares anyway (numba.core.compiler.CompilerBase). It also looks for it
 when it is called: 0.1 ms for each of some 200. `LateCache` does neither. Files, keys and locks are Numba's.
 
 What machine code does need at run time are the addresses of Numba's own C functions. Importing Numba gives those, all
-but the ones that count references to arrays: `rtsys.initialize`. (Hashing strings would want more; no kernel does.)
+but the ones that count references to arrays: `rtsys.initialize`, 25 ms, for kernels that do count. (Hashing strings
+would want more; no kernel does.)
 """
 
 from __future__ import annotations
@@ -21,12 +22,15 @@ PARTS = ("_load_overload", "_guard_against_spurious_io_errors", "save_overload",
 """What LateCache uses of Numba's FunctionCache."""
 
 
-def keep_machine_code(kernel: Any) -> None:
-    """Let `kernel`, which Numba made, keep its machine code. Where there is no folder for that, it will not."""
+def keep_machine_code(kernel: Any, *, counted: bool) -> None:
+    """Let `kernel`, which Numba made, keep its machine code. Where there is no folder for that, it will not.
+
+    counted: whether it counts references to arrays
+    """
     if not hasattr(kernel, "enable_caching"):  # NUMBA_DISABLE_JIT: a plain function
         return
     if hasattr(kernel, "_cache") and all(hasattr(numba_caching.FunctionCache, part) for part in PARTS):
-        kernel._cache = LateCache(kernel.py_func)
+        kernel._cache = LateCache(kernel.py_func, counted=counted)
         return
     with suppress(RuntimeError):  # a Numba with other insides; that error: there is no folder
         kernel.enable_caching()
@@ -35,8 +39,9 @@ def keep_machine_code(kernel: Any) -> None:
 class LateCache:
     """The interface of Numba's caches (numba.core.caching._Cache) around its FunctionCache, made at the first use."""
 
-    def __init__(self, function: Callable[..., object]) -> None:
+    def __init__(self, function: Callable[..., object], *, counted: bool) -> None:
         self._function = function
+        self._counted = counted
         self._made: Any = None
 
     @property
@@ -54,7 +59,8 @@ class LateCache:
         files = self._files
         if isinstance(files, numba_caching.NullCache):
             return None
-        numba_runtime.rtsys.initialize(target)
+        if self._counted:
+            numba_runtime.rtsys.initialize(target)
         with files._guard_against_spurious_io_errors():
             return files._load_overload(signature, target)
 

@@ -146,6 +146,7 @@ def test_tagging_imports_little(model: Path) -> None:
     assert "tagwright.learners.crf" in modules
     assert [name for name in modules if name.startswith(NOT_FOR_TAGGING)] == []
     assert "numba.np.linalg" not in modules, "Numba's compiler was made ready, for kernels that are in its cache"
+    assert "numba.np.arrayobj" not in modules, "a kernel that assigns slices has Numba's own functions in its cache"
 
 
 def test_help_imports_no_numbers() -> None:

@@ -13,7 +13,7 @@ from math import prod
 
 import numpy as np
 
-from tagwright._jit import kernel, tight_kernel
+from tagwright._jit import tight_kernel
 from tagwright._registers import fetch_early
 from tagwright.arrays import Ints, Longs
 from tagwright.attributes.templates import Cell
@@ -107,7 +107,7 @@ def first_slot(key: int, slots: Longs) -> int:
     return int((h >> 12) & (slots.shape[0] - 1) & ~1)
 
 
-@kernel
+@tight_kernel
 def insert_keys(keys: Longs, slots: Longs) -> None:
     for n in range(keys.shape[0]):
         place = first_slot(keys[n], slots)

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tagwright._jit import kernel, tight_kernel
+from tagwright._jit import tight_kernel
 from tagwright._registers import fetch_early
 from tagwright.arrays import Ints, Longs
 from tagwright.encode.spelled import Points, Spelled
@@ -68,13 +68,14 @@ def first_slot(h: int, slots: Longs) -> int:
     return int((h ^ (h >> 15)) & (slots.shape[0] - 1))
 
 
-@kernel
+@tight_kernel
 def insert_strings(points: Points, begins: Longs, ends: Longs, records: Points, slots: Longs) -> None:
     r = 0
     for k in range(begins.shape[0]):
         size = ends[k] - begins[k]
         records[r], records[r + 1] = k, size
-        records[r + HEAD : r + HEAD + size] = points[begins[k] : ends[k]]
+        for j in range(size):  # a slice would have Numba load its arrays with this kernel: 50 ms of a start
+            records[r + HEAD + j] = points[begins[k] + j]
         h = hash_points(points, begins[k], ends[k])
         place = first_slot(h, slots)
         while slots[place] != EMPTY:

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tagwright._jit import kernel, tight_kernel
+from tagwright._jit import tight_kernel
 from tagwright.arrays import Bools, Ints, Longs, grown
 from tagwright.encode.dataset import Dataset
 from tagwright.encode.encoder import Encoder
@@ -79,7 +79,7 @@ def slot_arrays(encoder: Encoder) -> list[SlotArrays]:
     return arrays
 
 
-@kernel
+@tight_kernel
 def place_forms(
     codes: Ints, slot_pointers: Longs, slot_terms: Longs, slot_bases: Longs, pointers: Longs, first: int, last: int,
     n_rows: int, places: Ints,
