@@ -78,11 +78,11 @@ def centre_of(samples: list[float], figure: Figure) -> float | None:
     return median(samples) * figure.scale if samples else None
 
 
-def compare(block: Numbers, ours: str, figure: Figure) -> Ratio:
-    """A figure of a block for one of ours."""
+def compare(block: Numbers, ours: str, figure: Figure, goal: float | None = None) -> Ratio:
+    """A figure of a block for one of ours. goal: the dev score to reach; the rival's own unless it is given."""
     rival, pair = block["rival"], block["ours"][ours]
     theirs = samples_of(rival, figure.key)
-    mine = our_samples(pair, figure.key, rival["dev"])
+    mine = our_samples(pair, figure.key, rival["dev"] if goal is None else goal)
     shown = centre_of(theirs, figure), centre_of(mine, figure)
     if not theirs or not mine:
         return Ratio(*shown)
