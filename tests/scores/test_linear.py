@@ -117,7 +117,8 @@ def test_objective_gradient_equals_numerical_differentiation(
 @pytest.mark.parametrize("kind", ["words", "columns", "dicts"])
 def test_features_are_counted(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Token by token, in several blocks; a label that is not known counts nowhere."""
-    monkeypatch.setattr(_objective, "BLOCK_BYTES", 5120)
+    for name, value in {"BLOCK_BYTES": 5120, "RUN_BYTES": 640, "BLOCK_RUNS": 1}.items():
+        monkeypatch.setattr(_objective, name, value)
     scores, data = prepare(kind, n=30)
     labels = np.where(np.arange(data.n_tokens) % 7 == 3, -1, data.labels).astype(np.int32)
     labels[data.offsets[5]] = -1
