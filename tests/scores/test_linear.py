@@ -34,6 +34,12 @@ def prepare(kind: str, n: int = 25, **options: object) -> tuple[LinearScores, ob
     return LinearScores(encoder, find_pattern(encoder, data, 3, **settings), 3, np.float64), data
 
 
+def cut_small(monkeypatch: pytest.MonkeyPatch, block: int) -> None:
+    """Let little data make several blocks, of so many bytes, and runs."""
+    for name, value in {"BLOCK_BYTES": block, "RUN_BYTES": 640, "BLOCK_RUNS": 1, "RUN_TOKENS_A_LABEL": 1}.items():
+        monkeypatch.setattr(_objective, name, value)
+
+
 def plain_emission(scores: LinearScores, data: object, weights: np.ndarray) -> np.ndarray:
     """emission[p, y] = Σ over the attributes of p, one by one."""
     tokens = expand(scores.encoder, data)
@@ -93,7 +99,7 @@ def test_objective_gradient_equals_numerical_differentiation(
     kind: str, loss: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Through tables, emission, loss and adjoint, with several blocks and runs, and a weight for every token."""
-    monkeypatch.setattr(_objective, "BLOCK_BYTES", 5120)
+    cut_small(monkeypatch, 5120)
     monkeypatch.setattr(_objective, "RUN_BYTES", 1536)
     monkeypatch.setattr(_objective, "RUN_TOKENS_A_LABEL", 1)
     scores, data = prepare(kind, n=30)
@@ -117,8 +123,7 @@ def test_objective_gradient_equals_numerical_differentiation(
 @pytest.mark.parametrize("kind", ["words", "columns", "dicts"])
 def test_features_are_counted(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Token by token, in several blocks; a label that is not known counts nowhere."""
-    for name, value in {"BLOCK_BYTES": 5120, "RUN_BYTES": 640, "BLOCK_RUNS": 1}.items():
-        monkeypatch.setattr(_objective, name, value)
+    cut_small(monkeypatch, 5120)
     scores, data = prepare(kind, n=30)
     labels = np.where(np.arange(data.n_tokens) % 7 == 3, -1, data.labels).astype(np.int32)
     labels[data.offsets[5]] = -1
@@ -156,7 +161,7 @@ def replaced(vector: np.ndarray, places: np.ndarray, values: np.ndarray) -> np.n
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_any_number_of_threads_gives_the_same_bits(dtype: type, loss: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_objective, "BLOCK_BYTES", 7680)
+    cut_small(monkeypatch, 7680)
     monkeypatch.setattr(_objective, "RUN_BYTES", 2560)
     monkeypatch.setattr(_objective, "RUN_TOKENS_A_LABEL", 1)
     results = []
