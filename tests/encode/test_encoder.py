@@ -61,11 +61,8 @@ EVERYTHING = "\n".join(
 )
 
 
-@pytest.mark.parametrize("few", [0, 100])
-def test_every_function_of_unknown_words(few: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Also of capitals, accents, digits of other scripts, short words, line breaks and the strings of the edges; one by
-    one or all at once."""
-    monkeypatch.setattr(forms, "FEW", few)
+def test_every_function_of_unknown_words() -> None:
+    """Also of capitals, accents, digits of other scripts, short words, line breaks and the strings of the edges."""
     X = [["Été", "RUN", "Running", "x-ray", "3.14", "U.S.", "İo", "...", "東京", "<s>x", "a\nb"]]
     fresh = [["été", "running", "RUNNING", "É", "٣.٢", "X-Ray", "io", "!", "<s>", "</s>", "", "a\nB", "\ud800ng"]]
     encoder = Encoder(resolve(EVERYTHING, 1))

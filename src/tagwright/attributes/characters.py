@@ -9,7 +9,7 @@ A capital is an upper- or title-case letter; a digit is a decimal digit of any s
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any
 
 import numpy as np
@@ -100,3 +100,19 @@ def capital_dot(first: Any, rest: Any) -> Any:
 
 def punctuation(first: Any, rest: Any) -> Any:
     return (first != 0) & ((first | rest) & ALPHANUMERIC == 0)
+
+
+TESTS = (
+    capitalised, all_capitals, has_capital, mixed_case, has_digit, all_digits, has_hyphen, has_dot, capital_dot,
+    punctuation,
+)  # fmt: skip
+
+
+@cache
+def flag_grid() -> NDArray[np.uint16]:
+    """All flags at once, for kernels: bit b of grid[first, rest] says whether TESTS[b] holds."""
+    first, rest = np.ogrid[:256, :256]
+    grid = np.zeros((256, 256), np.uint16)
+    for bit, test in enumerate(TESTS):
+        grid |= np.left_shift(test(first, rest), bit, dtype=np.uint16)
+    return grid

@@ -5,7 +5,7 @@ string and returns its value, or None where the attribute is absent. A flag retu
 name alone identifies it. `FUNCTIONS` is the list of what a template may name.
 
 Flags follow from the classes of a word's characters (characters.py), affixes are parts of its code points, and shapes
-are classes in order; the encoder works these out for many words at once (encode/spelled.py). The other functions also
+are classes in order; the encoder works these out for many words at once (encode/new_words.py). The other functions also
 run on every unknown word while tagging, so they are short: 0.1 to 0.4 µs each.
 """
 
@@ -119,14 +119,14 @@ class LetterTable:
     1: nothing; else the letter's own code point plus FIRST_LETTER."""
 
     def __init__(self) -> None:
-        self._letters: NDArray[np.uint32] = np.zeros(0x110000, np.uint32)
+        self.letters: NDArray[np.uint32] = np.zeros(0x110000, np.uint32)
 
     def of(self, points: NDArray[np.uint32]) -> NDArray[np.uint32]:
         """The table, with all these code points in it."""
-        for point in np.unique(points[self._letters[points] == 0]).tolist():
+        for point in np.unique(points[self.letters[points] == 0]).tolist():
             letter = _class_of(chr(point))
-            self._letters[point] = ord(letter) + FIRST_LETTER if letter else 1
-        return self._letters
+            self.letters[point] = ord(letter) + FIRST_LETTER if letter else 1
+        return self.letters
 
 
 FIRST_LETTER = 2

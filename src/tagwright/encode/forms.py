@@ -18,15 +18,13 @@ import numpy as np
 from tagwright.arrays import Ints, grown
 from tagwright.attributes.clusters import WordClusters
 from tagwright.attributes.templates import Term
-from tagwright.attributes.words import LONGSHAPE_LENGTH, SHAPE_LENGTH
+from tagwright.encode.new_words import NewWords
 from tagwright.encode.spelled import Spelled
 from tagwright.encode.string_table import UNKNOWN, StringTable
 from tagwright.encode.vocabulary import Vocabulary
 
 N_EDGES = 2
 MOST_VISITORS = 1 << 16
-FEW = 16
-"""New words that are quicker to work out one by one: a call for many words costs as much as a dozen for one."""
 
 
 class ColumnForms:
@@ -43,6 +41,7 @@ class ColumnForms:
         self._codes: Ints = np.empty((0, len(terms)), np.int32)  # with room for visitors
         self._functions = [term.compile(clusters) for term in terms]
         self._table = StringTable.build([])  # of `values`
+        self._new_words: NewWords | None = None  # made when they are needed
 
     def __len__(self) -> int:
         return self.n_known + len(self.visitors)
@@ -75,9 +74,7 @@ class ColumnForms:
         self.n_known = len(codes)
         self._codes = codes
         self.vocabularies = [Vocabulary(values) for values in vocabularies]
-        for term, vocabulary in zip(self.terms, self.vocabularies, strict=True):
-            if term.function in SPELLINGS:
-                vocabulary.table()  # now rather than at the first unknown word
+        self._new_words = NewWords(self.terms, self.vocabularies)  # now rather than at the first unknown word
 
     def _know(self, values: list[str]) -> None:
         self.values = values
@@ -108,46 +105,11 @@ class ColumnForms:
         first = len(self)
         last = first + len(values)
         self._codes = grown(self._codes, last, last)
-        if len(values) > FEW:
-            self._find_codes(values, first, last)
-        else:
-            terms = [(f, vocabulary.index) for f, vocabulary in zip(self._functions, self.vocabularies, strict=True)]
-            self._codes[first:last] = [[index.get(f(v), UNKNOWN) for f, index in terms] for v in values]  # type: ignore[arg-type]
+        if self._new_words is None:
+            self._new_words = NewWords(self.terms, self.vocabularies)
+        codes = self._codes[first:last]
+        self._new_words.find(values, codes)
+        for k in self._new_words.others:
+            made = map(self._functions[k], values)
+            codes[:, k] = list(map(self.vocabularies[k].index.get, made, repeat(UNKNOWN)))  # type: ignore[arg-type]
         self.visitors.update(zip(values, range(first, last), strict=True))
-
-    def _find_codes(self, values: list[str], first: int, last: int) -> None:
-        """The codes of many values, the forms `first` to `last` − 1, term by term."""
-        spelled = Spelled.build(values)
-        lower = Spelled.build([value.lower() for value in values]) if any(map(looks_lower, self.terms)) else spelled
-        classes = spelled.character_classes()
-        for k, (term, vocabulary) in enumerate(zip(self.terms, self.vocabularies, strict=True)):
-            column = self._codes[first:last, k]
-            if term.test is not None:
-                column[:] = np.where(term.test(*classes), vocabulary.index.get("", UNKNOWN), UNKNOWN)
-            elif term.function == "edge":
-                column[:] = UNKNOWN
-            elif term.function in SPELLINGS:
-                column[:] = vocabulary.table().find(spell(term, lower if looks_lower(term) else spelled))
-            else:
-                made = map(self._functions[k], values)
-                column[:] = list(map(vocabulary.index.get, made, repeat(UNKNOWN)))  # type: ignore[arg-type,assignment]
-
-
-SPELLINGS = ("word", "lower", "prefix", "suffix", "lprefix", "lsuffix", "shape", "longshape")
-"""Functions that work on code points: no string is made."""
-
-
-def spell(term: Term, spelled: Spelled) -> Spelled:
-    """What a function among SPELLINGS makes of some words, given in lower case where it looks at that."""
-    if term.function == "shape":
-        return spelled.shapes(SHAPE_LENGTH, collapse=True)
-    if term.function == "longshape":
-        return spelled.shapes(LONGSHAPE_LENGTH, collapse=False)
-    if term.argument is None:
-        return spelled
-    prefix = term.function in ("prefix", "lprefix")
-    return spelled.prefixes(term.argument) if prefix else spelled.suffixes(term.argument)
-
-
-def looks_lower(term: Term) -> bool:
-    return term.function in ("lower", "lprefix", "lsuffix")

@@ -1,7 +1,4 @@
-"""Strings as code points, many at once: affixes, shapes and classes of characters without a string being made.
-
-All strings of a batch lie end to end. An affix is a part of the same code points; a shape is a new spelling.
-"""
+"""Strings as code points, many at once: all strings of a batch lie end to end."""
 
 from __future__ import annotations
 
@@ -14,7 +11,6 @@ from numpy.typing import NDArray
 from tagwright._jit import tight_kernel
 from tagwright.arrays import Longs
 from tagwright.attributes.characters import CLASSES, Classes
-from tagwright.attributes.words import FIRST_LETTER, LETTERS
 
 Points = NDArray[np.uint32]
 
@@ -50,25 +46,6 @@ class Spelled:
         classify_strings(self.points, self.begins, self.ends, CLASSES.of(self.points), first, rest)
         return first, rest
 
-    def prefixes(self, n: int) -> Spelled:
-        """The first n characters of each; none of a shorter one."""
-        ends = self.begins + n
-        return Spelled(self.points, self.begins, np.where(ends <= self.ends, ends, self.begins - 1))
-
-    def suffixes(self, n: int) -> Spelled:
-        """The last n characters of each; none of a shorter one."""
-        begins = self.ends - n
-        return Spelled(self.points, begins, np.where(begins >= self.begins, self.ends, begins - 1))
-
-    def shapes(self, longest: int, *, collapse: bool) -> Spelled:
-        """The class letters of the first `longest` characters of each (attributes/words.py); runs of the same letter
-        are one where `collapse` says so."""
-        points = np.empty(int(np.minimum(self.ends - self.begins, longest).sum()), np.uint32)
-        begins, ends = np.empty_like(self.begins), np.empty_like(self.ends)
-        letters = LETTERS.of(self.points)
-        write_shapes(self.points, self.begins, self.ends, letters, longest, collapse, points, begins, ends)
-        return Spelled(points, begins, ends)
-
 
 @tight_kernel
 def find_separators(points: Points, separator: int, bounds: Longs) -> int:
@@ -92,21 +69,3 @@ def classify_strings(
             first[i] = classes[points[begins[i]]]
         for p in range(begins[i] + 1, ends[i]):
             rest[i] |= classes[points[p]]
-
-
-@tight_kernel
-def write_shapes(
-    points: Points, begins: Longs, ends: Longs, letters: Points, longest: int, collapse: bool, out: Points,
-    out_begins: Longs, out_ends: Longs,
-) -> None:  # fmt: skip
-    n = 0
-    for i in range(begins.shape[0]):
-        out_begins[i] = n
-        for p in range(begins[i], min(ends[i], begins[i] + longest)):
-            letter = letters[points[p]]
-            if letter >= FIRST_LETTER:  # else it is nothing
-                letter -= FIRST_LETTER
-                if not collapse or n == out_begins[i] or out[n - 1] != letter:
-                    out[n] = letter
-                    n += 1
-        out_ends[i] = n

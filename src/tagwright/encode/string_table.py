@@ -40,11 +40,8 @@ class StringTable:
 
     @classmethod
     def build(cls, values: Sequence[str]) -> StringTable:
-        keys = Spelled.build(values)
-        records = np.empty(int((keys.ends - keys.begins).sum()) + HEAD * len(values), np.uint32)
-        slots = np.full(2 << max(1, len(values)).bit_length(), EMPTY, np.int64)
-        insert_strings(keys.points, keys.begins, keys.ends, records, slots)
-        return cls(records, slots)
+        tables = StringTables.build([values])
+        return cls(tables.records, tables.slots)
 
     def find(self, strings: Spelled) -> Ints:
         """The number of every string, UNKNOWN where the table does not have it."""
@@ -52,6 +49,27 @@ class StringTable:
         found, hashes = np.empty(n, np.int32), np.empty(n, np.int64)
         find_strings(strings.points, strings.begins, strings.ends, self.records, self.slots, hashes, found)
         return found
+
+
+@dataclass(frozen=True, slots=True)
+class StringTables:
+    """Several such tables in the same arrays: those of table k begin at bounds[k] and end at bounds[k + 1]."""
+
+    records: Points
+    slots: Longs
+    bounds: Longs  # [K + 1, 2], of records and of slots
+
+    @classmethod
+    def build(cls, tables: Sequence[Sequence[str]]) -> StringTables:
+        keys = [Spelled.build(values) for values in tables]
+        bounds = np.zeros((len(tables) + 1, 2), np.int64)
+        for k, (strings, values) in enumerate(zip(keys, tables, strict=True)):
+            sizes = (strings.ends - strings.begins).sum() + HEAD * len(values), 2 << max(1, len(values)).bit_length()
+            bounds[k + 1] = bounds[k] + sizes
+        records, slots = np.empty(bounds[-1, 0], np.uint32), np.full(bounds[-1, 1], EMPTY, np.int64)
+        for strings, (r, s), (r_end, s_end) in zip(keys, bounds[:-1], bounds[1:], strict=True):
+            insert_strings(strings.points, strings.begins, strings.ends, records[r:r_end], slots[s:s_end])
+        return cls(records, slots, bounds)
 
 
 @tight_kernel
@@ -95,6 +113,27 @@ def is_record(records: Points, r: int, points: Points, begin: int, size: int) ->
 
 
 @tight_kernel
+def look_up(points: Points, begin: int, end: int, h: int, records: Points, slots: Longs) -> int:
+    """The number of the string with hash h; UNKNOWN where there is none, or the end is before the beginning."""
+    size = end - begin
+    place = first_slot(h, slots)
+    while size >= 0 and slots[place] != EMPTY:
+        r = slots[place] & PLACE_BITS
+        if slots[place] >> 32 == h & HASH_BITS and is_record(records, r, points, begin, size):
+            return int(records[r])
+        place = (place + 1) & (slots.shape[0] - 1)
+    return UNKNOWN
+
+
+@tight_kernel
+def fetch_record(h: int, records: Points, slots: Longs) -> None:
+    """Ask for the record that a hash leads to first."""
+    entry = slots[first_slot(h, slots)]
+    if entry != EMPTY:
+        fetch_early(records, entry & PLACE_BITS)
+
+
+@tight_kernel
 def find_strings(
     points: Points, begins: Longs, ends: Longs, records: Points, slots: Longs, hashes: Longs, found: Ints
 ) -> None:
@@ -106,16 +145,5 @@ def find_strings(
         if i + 2 * AHEAD < n:
             fetch_early(slots, first_slot(hashes[i + 2 * AHEAD], slots))
         if i + AHEAD < n:
-            entry = slots[first_slot(hashes[i + AHEAD], slots)]
-            if entry != EMPTY:
-                fetch_early(records, entry & PLACE_BITS)
-        found[i] = UNKNOWN
-        size = ends[i] - begins[i]
-        place = first_slot(hashes[i], slots)
-        while size >= 0 and slots[place] != EMPTY:
-            entry = slots[place]
-            r = entry & PLACE_BITS
-            if entry >> 32 == hashes[i] & HASH_BITS and is_record(records, r, points, begins[i], size):
-                found[i] = records[r]
-                break
-            place = (place + 1) & (slots.shape[0] - 1)
+            fetch_record(hashes[i + AHEAD], records, slots)
+        found[i] = look_up(points, begins[i], ends[i], hashes[i], records, slots)

@@ -6,15 +6,12 @@ from collections.abc import Iterable, Sequence
 from functools import cached_property
 from itertools import count, repeat
 
-from tagwright.encode.string_table import StringTable
-
 
 class Vocabulary:
     """Distinct strings in the order of their first appearance; a string's number is its place."""
 
     def __init__(self, values: Iterable[str] = ()) -> None:
         self.values = list(values)
-        self._table: StringTable | None = None
 
     @cached_property
     def index(self) -> dict[str, int]:
@@ -37,9 +34,3 @@ class Vocabulary:
         self.index.update(zip(new, count(len(self.values))))
         self.values += new
         return list(map(self.index.get, values, repeat(-1)))  # type: ignore[arg-type]  # None is no key
-
-    def table(self) -> StringTable:
-        """All strings, to find many at once; none may be added after this."""
-        if self._table is None:
-            self._table = StringTable.build(self.values)
-        return self._table

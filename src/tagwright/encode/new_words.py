@@ -1,0 +1,148 @@
+"""New words: the codes of all spelling terms of a column, for many words in one call.
+
+    codes[w, k] = number, in the vocabulary of term k, of what term k makes of word w; UNKNOWN where it is not there
+
+No string is made: an affix is a part of the word's code points (as it is written, or in lower case), a shape is written
+down from the classes of characters, a flag is a bit that the classes of the first character and of the rest lead to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tagwright._jit import tight_kernel
+from tagwright._registers import fetch_early
+from tagwright.arrays import Ints, Longs
+from tagwright.attributes.characters import CLASSES, TESTS, Classes, flag_grid
+from tagwright.attributes.templates import Term
+from tagwright.attributes.words import FIRST_LETTER, LETTERS, LONGSHAPE_LENGTH, SHAPE_LENGTH
+from tagwright.encode.spelled import Points, Spelled
+from tagwright.encode.string_table import (
+    UNKNOWN,
+    StringTables,
+    fetch_record,
+    first_slot,
+    hash_points,
+    look_up,
+)
+from tagwright.encode.vocabulary import Vocabulary
+
+WRITTEN, LOWER, SHAPE, LONGSHAPE, FLAG, OTHER = range(6)
+"""What a term looks at; OTHER: at something that kernels do not know."""
+SOURCES = {
+    "word": WRITTEN, "prefix": WRITTEN, "suffix": WRITTEN, "lower": LOWER, "lprefix": LOWER, "lsuffix": LOWER,
+    "shape": SHAPE, "longshape": LONGSHAPE,
+}  # fmt: skip
+ROOM = SHAPE_LENGTH + LONGSHAPE_LENGTH
+"""Code points of the two shapes of a word."""
+
+
+class NewWords:
+    """The terms of one column, ready to be looked up."""
+
+    def __init__(self, terms: Sequence[Term], vocabularies: Sequence[Vocabulary]) -> None:
+        self._terms = np.array([_describe(term, v) for term, v in zip(terms, vocabularies, strict=True)], np.int64)
+        looked_up = self._terms[:, 0] < FLAG
+        self._tables = StringTables.build([v.values if known else [] for v, known in zip(vocabularies, looked_up)])
+        self._work = np.empty((3, max(2, len(terms))), np.int64)
+        self.others = np.flatnonzero(self._terms[:, 0] == OTHER).tolist()
+
+    def find(self, values: list[str], codes: Ints) -> None:
+        """The codes of some words [n, K], but those of `others`."""
+        spelled = Spelled.build(values + [value.lower() for value in values])
+        points = np.empty(len(spelled.points) + ROOM, np.uint32)
+        points[:-ROOM] = spelled.points
+        text = (points, spelled.begins, spelled.ends)
+        tables = (self._tables.records, self._tables.slots, self._tables.bounds)
+        arrays = (CLASSES.classes, LETTERS.letters, flag_grid(), self._terms, *tables, self._work, codes)
+        if not find_codes(*text, *arrays):  # there are characters that were never met
+            CLASSES.of(spelled.points)
+            LETTERS.of(spelled.points)
+            find_codes(*text, *arrays)
+
+
+def _describe(term: Term, vocabulary: Vocabulary) -> tuple[int, int]:
+    """(source, size of an affix: negative at the end, 0 for all); of a flag (FLAG, 2 · bit + whether it is known)."""
+    if term.function == "edge":
+        return FLAG, 0  # no word is one
+    if term.test is not None:
+        return FLAG, 2 * TESTS.index(term.test) + ("" in vocabulary.values)
+    size = term.argument or 0
+    return SOURCES.get(term.function, OTHER), -size if term.function.endswith("suffix") else size
+
+
+@tight_kernel
+def write_shapes(
+    points: Points, begin: int, end: int, classes: Classes, letters: Points, room: int, sizes: Longs
+) -> int:
+    """The shape of a word from points[room] on, and its longshape after the room for that; sizes [2]. Returns the
+    classes (256 · those of the first character + those of the rest), −1 where a character was never met."""
+    first, rest, shape, longshape = 0, 0, 0, 0
+    for p in range(begin, end):
+        kind, letter = classes[points[p]], letters[points[p]]
+        if kind == 0 or letter == 0:
+            return -1
+        if p == begin:
+            first = int(kind)
+        else:
+            rest |= int(kind)
+        if letter >= FIRST_LETTER:  # else it is nothing
+            letter -= np.uint32(FIRST_LETTER)
+            if p < begin + SHAPE_LENGTH and (shape == 0 or points[room + shape - 1] != letter):
+                points[room + shape] = letter
+                shape += 1
+            if p < begin + LONGSHAPE_LENGTH:
+                points[room + SHAPE_LENGTH + longshape] = letter
+                longshape += 1
+    sizes[0], sizes[1] = shape, longshape
+    return 256 * first + rest
+
+
+@tight_kernel
+def find_codes(
+    points: Points, begins: Longs, ends: Longs, classes: Classes, letters: Points, flags: NDArray[np.uint16],
+    terms: Longs, records: Points, slots: Longs, bounds: Longs, work: Longs, codes: Ints,
+) -> bool:  # fmt: skip
+    """Given n words and the same in lower case, with ROOM after them, and `terms` as _describe gives them. work [3, K or more].
+    Returned: codes [n, K]; False where a character was never met."""
+    n, K = codes.shape
+    room = points.shape[0] - ROOM
+    froms, tos, hashes = work[0], work[1], work[2]
+    for w in range(n):
+        found = write_shapes(points, begins[w], ends[w], classes, letters, room, froms)
+        if found < 0:
+            return False
+        shape_end, longshape_end = room + froms[0], room + SHAPE_LENGTH + froms[1]
+        held = int(flags[found >> 8, found & 255])
+        for k in range(K):  # ask for slots
+            source, size = terms[k, 0], terms[k, 1]
+            if source == FLAG:
+                codes[w, k] = 0 if size & 1 and held >> (size >> 1) & 1 else UNKNOWN
+            if source >= FLAG:
+                continue
+            begin, end = begins[w], ends[w]
+            if source == LOWER:
+                begin, end = begins[n + w], ends[n + w]
+            elif source == SHAPE:
+                begin, end = room, shape_end
+            elif source == LONGSHAPE:
+                begin, end = room + SHAPE_LENGTH, longshape_end
+            if abs(size) > end - begin:
+                begin, end = 0, -1  # no affix
+            elif size > 0:
+                end = begin + size
+            elif size < 0:
+                begin = end + size
+            froms[k], tos[k], hashes[k] = begin, end, hash_points(points, begin, end)
+            fetch_early(slots, bounds[k, 1] + first_slot(hashes[k], slots[bounds[k, 1] : bounds[k + 1, 1]]))
+        for k in range(K):  # ask for records
+            if terms[k, 0] < FLAG:
+                fetch_record(hashes[k], records[bounds[k, 0] :], slots[bounds[k, 1] : bounds[k + 1, 1]])
+        for k in range(K):
+            if terms[k, 0] < FLAG:
+                own = slots[bounds[k, 1] : bounds[k + 1, 1]]
+                codes[w, k] = look_up(points, froms[k], tos[k], hashes[k], records[bounds[k, 0] :], own)
+    return True
