@@ -39,7 +39,9 @@ def place_of(places: Places, word: str) -> int:
 
 
 def form_of(column: ColumnForms, word: str) -> int:
-    return int(column.find([word], Spelled.build([word]))[0])
+    forms = np.empty(1, np.int32)
+    column.find([word], Spelled.build([word]), forms)
+    return int(forms[0])
 
 
 def test_a_form_with_many_weights_has_a_row_and_others_keep_theirs() -> None:

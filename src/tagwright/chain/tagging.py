@@ -94,14 +94,22 @@ def tag_candidates(
         scores[i] = trace_candidates(delta, T, lists, set_pointers, set_labels, incoming, stop, sums, found[begin:])
 
 
+@tight_kernel
+def longest_sentence(offsets: Longs) -> int:
+    longest = 0
+    for i in range(offsets.shape[0] - 1):
+        longest = max(longest, offsets[i + 1] - offsets[i])
+    return longest
+
+
 def best_labels(
     scores: LinearScores, data: Dataset, steps: Steps, candidates: Candidates | None
 ) -> tuple[Ints, Doubles]:
     """The best labels of all tokens [n], and of every sentence a number [N]: −inf where no labelling is possible."""
     found, totals = np.empty(data.n_tokens, np.int32), np.empty(data.n_sentences)
     Y, P = steps.n_labels, scores.width
-    longest = int((data.offsets[1:] - data.offsets[:-1]).max(initial=1))
-    delta, row, sums = (np.empty(shape, scores.dtype) for shape in ((longest, P), (1, P), P))
+    work = np.empty((longest_sentence(data.offsets) + 2, P), scores.dtype)
+    row, sums, delta = work[:1], work[1], work[2:]
     alive = np.empty(Y + 4, np.int64)
     chain = (steps.transition, steps.incoming, steps.start, steps.stop, steps.lead)
     table, pattern, weights = scores.table, scores.pattern, scores.weights

@@ -52,8 +52,6 @@ class Combinations:
     places: for each cell, (place of its column among the encoder's columns, term number, offset)
     """
 
-    season = 0  # there are no visitors
-
     def __init__(self, cells: tuple[Cell, ...], places: tuple[tuple[int, int, int], ...], table: KeyTable) -> None:
         self.cells = cells
         self.places = places

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tagwright.arrays import Ints, Longs
+from tagwright.arrays import Doubles, Ints, Longs
 from tagwright.attributes.templates import Cell, FeatureSet, Term, attribute_name, join_values
 from tagwright.encode.conjunctions import ColumnPairs, Combinations, KeyTable, check_size, join_next
 from tagwright.encode.dataset import Dataset
@@ -50,7 +50,7 @@ class Encoder:
         self.columns: list[ColumnForms] = []
         self.slots: list[list[Slot]] = []
         self.conjunctions: list[Combinations] = []
-        self._pairs: list[ColumnPairs] | None = None  # of the conjunctions, when they are all there
+        self._grouped: tuple[list[ColumnPairs], dict[int, Combinations]] | None = None  # when all are there
         self.given = Vocabulary()
         self.n_attributes = 0
         if features is not None:
@@ -116,7 +116,7 @@ class Encoder:
         """Number the known combinations of some cells."""
         places = tuple(self.place_of(cell) for cell in cells)
         self.conjunctions.append(Combinations(cells, places, KeyTable.build(keys)))
-        self._pairs = None
+        self._grouped = None
         self.slots.append([Slot(0, (0,), (self.n_attributes,))])
         self.n_attributes += len(keys)
 
@@ -138,33 +138,35 @@ class Encoder:
         """The forms of the columns [C, n], with room for those of the conjunctions."""
         forms = np.empty((len(self.columns) + len(self._conjunction_cells), len(text.items)), np.int32)
         for row, column in zip(forms, self.columns, strict=False):
-            row[:] = column.find(text.column(column.column), text.spelled(column.column))
+            column.find(text.column(column.column), text.spelled(column.column), row)
         return forms
 
     def _join(self, forms: Ints, offsets: Longs) -> Dataset:
         """The Dataset, after finding the forms of the conjunctions."""
         n = int(offsets[-1])
-        if self._pairs is None:
-            self._pairs = self._group_pairs()
-        together = {row for pairs in self._pairs for row in pairs.rows.tolist()}
-        for pairs in self._pairs:
+        if self._grouped is None:
+            self._grouped = self._group_conjunctions()
+        together, others = self._grouped
+        for pairs in together:
             pairs.find(self.columns[pairs.place].codes, offsets, forms)
-        for row, conjunction in enumerate(self.conjunctions, len(self.columns)):
-            if row not in together:
-                conjunction.find(self.find_keys(conjunction.places, forms, offsets), forms[row])
-        nothing = np.empty(0, np.int32)
-        return Dataset(offsets, forms, np.zeros(n + 1, np.int64), nothing, np.empty(0), NO_LABELS)
+        for row, conjunction in others.items():
+            conjunction.find(self.find_keys(conjunction.places, forms, offsets), forms[row])
+        return Dataset(offsets, forms, np.zeros(n + 1, np.int64), NO_ATTRIBUTES, NO_VALUES, NO_LABELS)
 
-    def _group_pairs(self) -> list[ColumnPairs]:
-        """The conjunctions that can be found together."""
+    def _group_conjunctions(self) -> tuple[list[ColumnPairs], dict[int, Combinations]]:
+        """The conjunctions that can be found together, and the others by their rows among the forms."""
         groups: dict[int, dict[int, Combinations]] = {}
+        others: dict[int, Combinations] = {}
         for row, conjunction in enumerate(self.conjunctions, len(self.columns)):
             if len(conjunction.places) == 2 and conjunction.places[0][0] == conjunction.places[1][0]:
                 groups.setdefault(conjunction.places[0][0], {})[row] = conjunction
-        return [
+            else:
+                others[row] = conjunction
+        pairs = [
             ColumnPairs.build(place, found, [len(vocabulary) for vocabulary in self.columns[place].vocabularies])
             for place, found in groups.items()
         ]
+        return pairs, others
 
     @property
     def _conjunction_cells(self) -> Sequence[tuple[Cell, ...]]:
@@ -237,3 +239,5 @@ class Encoder:
 
 
 NO_LABELS: Ints = np.empty(0, np.int32)
+NO_ATTRIBUTES: Ints = np.empty(0, np.int32)
+NO_VALUES: Doubles = np.empty(0)

@@ -69,6 +69,8 @@ class FlatText:
 
 def sentence_lengths(X: Sentences, argument: str = "X") -> list[int]:
     """The number of items of every sentence. What is no list of lists is refused."""
+    if type(X) is list and set(map(type, X)) == {list}:
+        return list(map(len, X))
     if isinstance(X, str | Mapping) or not hasattr(X, "__len__"):
         raise DataError(f"expected a list of sentences, found {type(X).__name__}", place=argument)
     if not any(issubclass(kind, str) or not hasattr(kind, "__len__") for kind in set(map(type, X))):

@@ -40,7 +40,7 @@ class ColumnForms:
         self.season = 0  # of visitors: grows when they are sent away
         self._codes: Ints = np.empty((0, len(terms)), np.int32)  # with room for visitors
         self._functions = [term.compile(clusters) for term in terms]
-        self._table = StringTable.build([])  # of `values`
+        self._table = StringTable.build([])  # of `values`: their forms
         self._new_words: NewWords | None = None  # made when they are needed
 
     def __len__(self) -> int:
@@ -79,20 +79,19 @@ class ColumnForms:
     def _know(self, values: list[str]) -> None:
         self.values = values
         self.n_known = N_EDGES + len(values)
-        self._table = StringTable.build(values)
+        self._table = StringTable.build(values, N_EDGES)
 
-    def find(self, values: Sequence[str], spelled: Spelled) -> Ints:
-        """The form of every value, given as strings and spelled; a new one becomes a visitor."""
-        forms = self._table.find(spelled)
-        unknown = np.flatnonzero(forms == UNKNOWN)
-        forms += np.int32(N_EDGES)
-        if len(unknown):
-            strings = [values[p] for p in unknown.tolist()]
-            new = [value for value in dict.fromkeys(strings) if value not in self.visitors]
-            if new:
-                self._receive(new)
-            forms[unknown] = [self.visitors[value] for value in strings]
-        return forms
+    def find(self, values: Sequence[str], spelled: Spelled, forms: Ints) -> None:
+        """The form of every value, given as strings and spelled, into forms [n]; a new one becomes a visitor."""
+        unknown = self._table.find(spelled, forms).tolist()
+        if not unknown:
+            return
+        strings = [values[p] for p in unknown]
+        new = [value for value in dict.fromkeys(strings) if value not in self.visitors]
+        if new:
+            self._receive(new)
+        for p, value in zip(unknown, strings, strict=True):
+            forms[p] = self.visitors[value]
 
     def forget_visitors(self) -> None:
         """Make room, if it is needed. Forms found before no longer count."""

@@ -36,32 +36,28 @@ SOURCES = {
     "word": WRITTEN, "prefix": WRITTEN, "suffix": WRITTEN, "lower": LOWER, "lprefix": LOWER, "lsuffix": LOWER,
     "shape": SHAPE, "longshape": LONGSHAPE,
 }  # fmt: skip
-ROOM = SHAPE_LENGTH + LONGSHAPE_LENGTH
-"""Code points of the two shapes of a word."""
 
 
 class NewWords:
     """The terms of one column, ready to be looked up."""
 
     def __init__(self, terms: Sequence[Term], vocabularies: Sequence[Vocabulary]) -> None:
-        self._terms = np.array([_describe(term, v) for term, v in zip(terms, vocabularies, strict=True)], np.int64)
-        looked_up = self._terms[:, 0] < FLAG
-        self._tables = StringTables.build([v.values if known else [] for v, known in zip(vocabularies, looked_up)])
-        self._work = np.empty((3, max(2, len(terms))), np.int64)
-        self.others = np.flatnonzero(self._terms[:, 0] == OTHER).tolist()
+        described = np.array([_describe(term, v) for term, v in zip(terms, vocabularies, strict=True)], np.int64)
+        looked_up = described[:, 0] < FLAG
+        tables = StringTables.build([v.values if known else [] for v, known in zip(vocabularies, looked_up)])
+        shapes, work = np.empty(SHAPE_LENGTH + LONGSHAPE_LENGTH, np.uint32), np.empty((3, max(2, len(terms))), np.int64)
+        classes = CLASSES.classes, LETTERS.letters, flag_grid()
+        self._arrays = (*classes, described, tables.records, tables.slots, tables.bounds, shapes, work)
+        self.others = np.flatnonzero(described[:, 0] == OTHER).tolist()
 
     def find(self, values: list[str], codes: Ints) -> None:
         """The codes of some words [n, K], but those of `others`."""
         spelled = Spelled.build(values + [value.lower() for value in values])
-        points = np.empty(len(spelled.points) + ROOM, np.uint32)
-        points[:-ROOM] = spelled.points
-        text = (points, spelled.begins, spelled.ends)
-        tables = (self._tables.records, self._tables.slots, self._tables.bounds)
-        arrays = (CLASSES.classes, LETTERS.letters, flag_grid(), self._terms, *tables, self._work, codes)
-        if not find_codes(*text, *arrays):  # there are characters that were never met
+        arrays = (spelled.points, spelled.begins, spelled.ends, *self._arrays, codes)
+        if not find_codes(*arrays):  # there are characters that were never met
             CLASSES.of(spelled.points)
             LETTERS.of(spelled.points)
-            find_codes(*text, *arrays)
+            find_codes(*arrays)
 
 
 def _describe(term: Term, vocabulary: Vocabulary) -> tuple[int, int]:
@@ -76,10 +72,10 @@ def _describe(term: Term, vocabulary: Vocabulary) -> tuple[int, int]:
 
 @tight_kernel
 def write_shapes(
-    points: Points, begin: int, end: int, classes: Classes, letters: Points, room: int, sizes: Longs
+    points: Points, begin: int, end: int, classes: Classes, letters: Points, shapes: Points, sizes: Longs
 ) -> int:
-    """The shape of a word from points[room] on, and its longshape after the room for that; sizes [2]. Returns the
-    classes (256 · those of the first character + those of the rest), −1 where a character was never met."""
+    """The shape of a word into `shapes`, its longshape after the room for that; sizes [2]. Returns the classes
+    (256 · those of the first character + those of the rest), −1 where a character was never met."""
     first, rest, shape, longshape = 0, 0, 0, 0
     for p in range(begin, end):
         kind, letter = classes[points[p]], letters[points[p]]
@@ -91,11 +87,11 @@ def write_shapes(
             rest |= int(kind)
         if letter >= FIRST_LETTER:  # else it is nothing
             letter -= np.uint32(FIRST_LETTER)
-            if p < begin + SHAPE_LENGTH and (shape == 0 or points[room + shape - 1] != letter):
-                points[room + shape] = letter
+            if p < begin + SHAPE_LENGTH and (shape == 0 or shapes[shape - 1] != letter):
+                shapes[shape] = letter
                 shape += 1
             if p < begin + LONGSHAPE_LENGTH:
-                points[room + SHAPE_LENGTH + longshape] = letter
+                shapes[SHAPE_LENGTH + longshape] = letter
                 longshape += 1
     sizes[0], sizes[1] = shape, longshape
     return 256 * first + rest
@@ -104,18 +100,17 @@ def write_shapes(
 @tight_kernel
 def find_codes(
     points: Points, begins: Longs, ends: Longs, classes: Classes, letters: Points, flags: NDArray[np.uint16],
-    terms: Longs, records: Points, slots: Longs, bounds: Longs, work: Longs, codes: Ints,
+    terms: Longs, records: Points, slots: Longs, bounds: Longs, shapes: Points, work: Longs, codes: Ints,
 ) -> bool:  # fmt: skip
-    """Given n words and the same in lower case, with ROOM after them, and `terms` as _describe gives them. work [3, K or more].
+    """Given n words and the same in lower case, and `terms` as _describe gives them; shapes, work [3, K or more]: work.
     Returned: codes [n, K]; False where a character was never met."""
     n, K = codes.shape
-    room = points.shape[0] - ROOM
     froms, tos, hashes = work[0], work[1], work[2]
     for w in range(n):
-        found = write_shapes(points, begins[w], ends[w], classes, letters, room, froms)
+        found = write_shapes(points, begins[w], ends[w], classes, letters, shapes, froms)
         if found < 0:
             return False
-        shape_end, longshape_end = room + froms[0], room + SHAPE_LENGTH + froms[1]
+        shape_end, longshape_end = froms[0], SHAPE_LENGTH + froms[1]
         held = int(flags[found >> 8, found & 255])
         for k in range(K):  # ask for slots
             source, size = terms[k, 0], terms[k, 1]
@@ -123,26 +118,36 @@ def find_codes(
                 codes[w, k] = 0 if size & 1 and held >> (size >> 1) & 1 else UNKNOWN
             if source >= FLAG:
                 continue
-            begin, end = begins[w], ends[w]
-            if source == LOWER:
-                begin, end = begins[n + w], ends[n + w]
-            elif source == SHAPE:
-                begin, end = room, shape_end
+            if source == SHAPE:
+                froms[k], tos[k] = 0, shape_end
             elif source == LONGSHAPE:
-                begin, end = room + SHAPE_LENGTH, longshape_end
-            if abs(size) > end - begin:
-                begin, end = 0, -1  # no affix
-            elif size > 0:
-                end = begin + size
-            elif size < 0:
-                begin = end + size
-            froms[k], tos[k], hashes[k] = begin, end, hash_points(points, begin, end)
+                froms[k], tos[k] = SHAPE_LENGTH, longshape_end
+            else:
+                spelled = w if source == WRITTEN else n + w
+                froms[k], tos[k] = cut(begins[spelled], ends[spelled], size)
+            if source < SHAPE:
+                hashes[k] = hash_points(points, froms[k], tos[k])
+            else:
+                hashes[k] = hash_points(shapes, froms[k], tos[k])
             fetch_early(slots, bounds[k, 1] + first_slot(hashes[k], slots[bounds[k, 1] : bounds[k + 1, 1]]))
         for k in range(K):  # ask for records
             if terms[k, 0] < FLAG:
                 fetch_record(hashes[k], records[bounds[k, 0] :], slots[bounds[k, 1] : bounds[k + 1, 1]])
         for k in range(K):
-            if terms[k, 0] < FLAG:
-                own = slots[bounds[k, 1] : bounds[k + 1, 1]]
-                codes[w, k] = look_up(points, froms[k], tos[k], hashes[k], records[bounds[k, 0] :], own)
+            own, own_slots = records[bounds[k, 0] :], slots[bounds[k, 1] : bounds[k + 1, 1]]
+            if terms[k, 0] < SHAPE:
+                codes[w, k] = look_up(points, froms[k], tos[k], hashes[k], own, own_slots)
+            elif terms[k, 0] < FLAG:
+                codes[w, k] = look_up(shapes, froms[k], tos[k], hashes[k], own, own_slots)
     return True
+
+
+@tight_kernel
+def cut(begin: int, end: int, size: int) -> tuple[int, int]:
+    """The prefix of so many characters, or the suffix where the size is negative; where there is none, the end is
+    before the beginning."""
+    if abs(size) > end - begin:
+        return 0, -1
+    if size > 0:
+        return begin, begin + size
+    return (end + size, end) if size < 0 else (begin, end)

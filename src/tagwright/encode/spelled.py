@@ -34,11 +34,13 @@ class Spelled:
     def of_joined(cls, joined: str, values: Sequence[str]) -> Spelled:
         """Values joined by the separator, which is found again faster than Python tells the length of each string."""
         points = np.frombuffer(joined.encode("utf-32-le", "surrogatepass"), np.uint32)
-        bounds = np.empty(len(values) + 1, np.int64)  # where separators stand, before each string and after the last
-        if find_separators(points, ord(SEPARATOR), bounds) != len(values) + 1:  # a string has one in it
-            bounds[0] = -1
-            bounds[1:] = np.cumsum(np.fromiter(map(len, values), np.int64, len(values)) + 1) - 1
-        return cls(points, bounds[:-1] + 1, bounds[1:])
+        n = len(values)
+        begins, ends = np.empty(n, np.int64), np.empty(n, np.int64)
+        if cut_at_separators(points, ord(SEPARATOR), begins, ends) != n:  # a string has one in it
+            lengths = np.fromiter(map(len, values), np.int64, n)
+            ends = np.cumsum(lengths + 1) - 1
+            begins = ends - lengths
+        return cls(points, begins, ends)
 
     def character_classes(self) -> tuple[Classes, Classes]:
         """For each string the class of its first character and the union over the rest (attributes/characters.py)."""
@@ -48,14 +50,15 @@ class Spelled:
 
 
 @tight_kernel
-def find_separators(points: Points, separator: int, bounds: Longs) -> int:
-    """bounds: −1, the places of the separators, the end, as far as there is room. Returns how many there are."""
-    n = 0
-    for p in range(-1, points.shape[0] + 1):
-        if p < 0 or p == points.shape[0] or points[p] == separator:
-            if n < bounds.shape[0]:
-                bounds[n] = p
+def cut_at_separators(points: Points, separator: int, begins: Longs, ends: Longs) -> int:
+    """Where the strings between separators begin and end, as far as there is room. Returns how many there are."""
+    n, begin = 0, 0
+    for p in range(points.shape[0] + 1):
+        if p == points.shape[0] or points[p] == separator:
+            if n < ends.shape[0]:
+                begins[n], ends[n] = begin, p
             n += 1
+            begin = p + 1
     return n
 
 

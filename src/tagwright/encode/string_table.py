@@ -33,22 +33,22 @@ AHEAD = 6
 
 @dataclass(frozen=True, slots=True)
 class StringTable:
-    """Distinct strings; a string's number is its place."""
+    """Distinct strings; a string's number is its place, counted from 0 unless it is told otherwise."""
 
     records: Points
     slots: Longs  # a power of two of them
 
     @classmethod
-    def build(cls, values: Sequence[str]) -> StringTable:
-        tables = StringTables.build([values])
+    def build(cls, values: Sequence[str], first: int = 0) -> StringTable:
+        tables = StringTables.build([values], first)
         return cls(tables.records, tables.slots)
 
-    def find(self, strings: Spelled) -> Ints:
-        """The number of every string, UNKNOWN where the table does not have it."""
-        n = len(strings.begins)
-        found, hashes = np.empty(n, np.int32), np.empty(n, np.int64)
-        find_strings(strings.points, strings.begins, strings.ends, self.records, self.slots, hashes, found)
-        return found
+    def find(self, strings: Spelled, found: Ints) -> Longs:
+        """The number of every string into found [n], UNKNOWN where the table does not have it. Returns which those
+        are."""
+        work = np.empty(len(found), np.int64)
+        n = find_strings(strings.points, strings.begins, strings.ends, self.records, self.slots, work, found)
+        return work[:n]
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ class StringTables:
     bounds: Longs  # [K + 1, 2], of records and of slots
 
     @classmethod
-    def build(cls, tables: Sequence[Sequence[str]]) -> StringTables:
+    def build(cls, tables: Sequence[Sequence[str]], first: int = 0) -> StringTables:
         keys = [Spelled.build(values) for values in tables]
         bounds = np.zeros((len(tables) + 1, 2), np.int64)
         for k, (strings, values) in enumerate(zip(keys, tables, strict=True)):
@@ -68,7 +68,7 @@ class StringTables:
             bounds[k + 1] = bounds[k] + sizes
         records, slots = np.empty(bounds[-1, 0], np.uint32), np.full(bounds[-1, 1], EMPTY, np.int64)
         for strings, (r, s), (r_end, s_end) in zip(keys, bounds[:-1], bounds[1:], strict=True):
-            insert_strings(strings.points, strings.begins, strings.ends, records[r:r_end], slots[s:s_end])
+            insert_strings(strings.points, strings.begins, strings.ends, first, records[r:r_end], slots[s:s_end])
         return cls(records, slots, bounds)
 
 
@@ -87,11 +87,12 @@ def first_slot(h: int, slots: Longs) -> int:
 
 
 @tight_kernel
-def insert_strings(points: Points, begins: Longs, ends: Longs, records: Points, slots: Longs) -> None:
+def insert_strings(points: Points, begins: Longs, ends: Longs, first: int, records: Points, slots: Longs) -> None:
+    """Number the strings from `first` on."""
     r = 0
     for k in range(begins.shape[0]):
         size = ends[k] - begins[k]
-        records[r], records[r + 1] = k, size
+        records[r], records[r + 1] = first + k, size
         for j in range(size):  # a slice would have Numba load its arrays with this kernel: 50 ms of a start
             records[r + HEAD + j] = points[begins[k] + j]
         h = hash_points(points, begins[k], ends[k])
@@ -136,9 +137,9 @@ def fetch_record(h: int, records: Points, slots: Longs) -> None:
 @tight_kernel
 def find_strings(
     points: Points, begins: Longs, ends: Longs, records: Points, slots: Longs, hashes: Longs, found: Ints
-) -> None:
-    """hashes [n]: work."""
-    n = begins.shape[0]
+) -> int:
+    """As StringTable.find. hashes [n]: work, at whose front the strings are named that are not there."""
+    n, unknown = begins.shape[0], 0
     for i in range(n):
         hashes[i] = hash_points(points, begins[i], ends[i])
     for i in range(n):
@@ -147,3 +148,7 @@ def find_strings(
         if i + AHEAD < n:
             fetch_record(hashes[i + AHEAD], records, slots)
         found[i] = look_up(points, begins[i], ends[i], hashes[i], records, slots)
+        if found[i] == UNKNOWN:
+            hashes[unknown] = i
+            unknown += 1
+    return unknown

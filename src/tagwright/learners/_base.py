@@ -32,6 +32,7 @@ from tagwright.learners._stored import restore_linear, store, store_linear
 from tagwright.scores.linear import LinearScores
 
 BATCH_TOKENS = 1 << 15
+ALONE = Workers(1)
 Allowed = Sequence[Sequence[object]]
 EMPTY = (np.empty((1, 0), np.int64), np.zeros(1)), 0.0
 """The one labelling of an empty sentence."""
@@ -179,7 +180,7 @@ class SequenceTagger(Estimator):
     def encode_text(self, text: FlatText) -> Dataset:
         """A Dataset of new text, with whatever the scores need for its unknown words."""
         data = self.encoder_.encode(text)
-        self.decoder_.scores.fill_tables(Workers(1))
+        self.decoder_.scores.fill_tables(ALONE)
         return data
 
     @property

@@ -222,9 +222,8 @@ class Decoder:
         self.scores.emission(data, first, last, out)
 
     def _check_possible(self, scores: Doubles, first: int) -> None:
-        possible = scores > -np.inf
-        if not possible.all():
-            impossible = np.flatnonzero(~possible)
+        if scores.min(initial=0.0) == -np.inf:
+            impossible = np.flatnonzero(scores == -np.inf)
             restrictions = "the allowed labels and the forbidden transitions"
             if self.dictionary is not None:
                 restrictions = "the tag dictionary, the allowed labels and the forbidden transitions"

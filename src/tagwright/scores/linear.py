@@ -144,8 +144,9 @@ class LinearScores:
         self.table = grown(self.table, self.places.n_rows, ROOM)
         tasks: list[tuple[int, int, int]] = []
         for c, (first, last) in enumerate(zip(firsts, self.places.n_placed, strict=True)):
-            step = max(256, -(-(last - first) // PIECES))
-            tasks.extend((c, f, min(f + step, last)) for f in range(first, last, step))
+            if first < last:
+                step = max(256, -(-(last - first) // PIECES))
+                tasks += [(c, f, min(f + step, last)) for f in range(first, last, step)]
         workers.run(self._fill_part, tasks)
 
     def _fill_part(self, c: int, first: int, last: int) -> None:

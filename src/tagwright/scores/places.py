@@ -18,13 +18,15 @@ from the front, weights from the back.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import accumulate, pairwise
 
 import numpy as np
 
 from tagwright._jit import tight_kernel
-from tagwright.arrays import Bools, Ints, Longs, grown
+from tagwright.arrays import Bools, Ints, Longs
 from tagwright.encode.dataset import Dataset
 from tagwright.encode.encoder import Encoder
+from tagwright.encode.forms import ColumnForms
 
 SHORT = 8
 """Weights that are read one by one rather than in a row of the table."""
@@ -118,43 +120,28 @@ def find_form(forms: Ints, p: int, offset: int, begin: int, end: int) -> int:
 
 @tight_kernel
 def list_places(
-    forms: Ints, slot_offsets: Longs, places: Ints, offsets: Longs, first: int, last: int, wanted: Bools, n_rows: Ints,
-    n_short: Ints, out: Ints,
-) -> None:  # fmt: skip
-    """Add the places of one source to those of the wanted tokens, out [n, S], that has n_rows [n] and n_short [n]
-    already."""
-    S = slot_offsets.shape[0]
+    forms: Ints, readers: Longs, places: Ints, offsets: Longs, first: int, last: int, wanted: Bools, out: Ints
+) -> None:
+    """The places of the tokens of the sentences `first` to `last` − 1, out [n, S]; of the wanted ones [n], or of all
+    where `wanted` is empty. readers [S, 4]: source of a slot, its offset, where its places begin, and how far apart."""
+    S = readers.shape[0]
     for i in range(first, last):
         for p in range(offsets[i], offsets[i + 1]):
             t = p - offsets[first]
-            if not wanted[t]:
-                continue
             for s in range(S):
-                place = places[find_form(forms, p, slot_offsets[s], offsets[i], offsets[i + 1]) * S + s]
-                if place >= 0:
-                    out[t, n_rows[t]] = place
-                    n_rows[t] += 1
+                out[t, s] = NOWHERE
+            if wanted.shape[0] > 0 and not wanted[t]:
+                continue
+            n_rows, free = 0, S
+            for s in range(S):
+                form = find_form(forms[readers[s, 0]], p, readers[s, 1], offsets[i], offsets[i + 1])
+                place = places[readers[s, 2] + form * readers[s, 3]]
+                if place > NOWHERE:
+                    out[t, n_rows] = place
+                    n_rows += 1
                 elif place < NOWHERE:
-                    n_short[t] += 1
-                    out[t, out.shape[1] - n_short[t]] = place
-
-
-@tight_kernel
-def list_conjunctions(
-    forms: Ints, places: Ints, bases: Longs, begin: int, wanted: Bools, n_rows: Ints, n_short: Ints, out: Ints
-) -> None:
-    """The same for all conjunctions, forms [K, n_all], at once: places[bases[k] + f] is that of form f."""
-    for t in range(out.shape[0]):
-        if not wanted[t]:
-            continue
-        for k in range(forms.shape[0]):
-            place = places[bases[k] + forms[k, begin + t]]
-            if place >= 0:
-                out[t, n_rows[t]] = place
-                n_rows[t] += 1
-            elif place < NOWHERE:
-                n_short[t] += 1
-                out[t, out.shape[1] - n_short[t]] = place
+                    free -= 1
+                    out[t, free] = place
 
 
 class Places:
@@ -164,40 +151,48 @@ class Places:
         self.encoder = encoder
         self.pattern = pattern
         self.slots = slot_arrays(encoder)
-        self.of_forms: list[Ints] = [np.empty(0, np.int32) for _ in self.slots]  # [F · S] of each source
         self.n_placed = [0 for _ in self.slots]  # forms
         self.n_rows = 0
+        self._rooms = [source.n_known + ROOM * isinstance(source, ColumnForms) for source in encoder.sources]
+        self._make_room([np.empty(0, np.int32) for _ in self.slots])
         for c, source in enumerate(encoder.sources):
             self._place(c, source.n_known)
-        C, sizes = len(encoder.columns), [source.n_known for source in encoder.conjunctions]
-        self._of_conjunctions = np.concatenate(
-            [np.empty(0, np.int32), *(o[:n] for o, n in zip(self.of_forms[C:], sizes))]
-        )
-        self._bases = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
         self.n_known_rows = self.n_rows
-        self.seasons = [source.season for source in encoder.sources]
+        self.seasons = [column.season for column in encoder.columns]
 
-    @property
-    def n_slots(self) -> int:
-        """Of all sources together."""
-        return sum(slots.n_slots for slots in self.slots)
+    def _make_room(self, placed: list[Ints]) -> None:
+        """One array for the places of all forms, those of each source with some room; `placed`: what there is."""
+        sizes = [room * slots.n_slots for room, slots in zip(self._rooms, self.slots, strict=True)]
+        begins = list(accumulate(sizes, initial=0))
+        self._all = np.empty(begins[-1], np.int32)
+        self.of_forms = [self._all[begin:end] for begin, end in pairwise(begins)]  # [F · S] of each source
+        for old, new in zip(placed, self.of_forms, strict=True):
+            new[: len(old)] = old
+        readers = [
+            (c, int(offset), begins[c] + s, slots.n_slots)
+            for c, slots in enumerate(self.slots)
+            for s, offset in enumerate(slots.offsets)
+        ]
+        self._readers = np.array(readers, np.int64).reshape(-1, 4)
 
     def update(self) -> list[int]:
         """Give visitors their places; the forms of each source that had theirs before, and keep them."""
-        sources = self.encoder.sources
-        seasons = [source.season for source in sources]
+        columns = self.encoder.columns  # which stand before the conjunctions; those have no visitors
+        seasons = [column.season for column in columns]
         if seasons != self.seasons:  # some were sent away: all come again
             self.seasons, self.n_rows = seasons, self.n_known_rows
-            self.n_placed = [source.n_known for source in sources]
+            self.n_placed[: len(columns)] = [column.n_known for column in columns]
         before = list(self.n_placed)
-        for c, source in enumerate(sources):
-            if len(source) > before[c]:
-                self._place(c, len(source))
+        for c, column in enumerate(columns):
+            if len(column) > before[c]:
+                self._place(c, len(column))
         return before
 
     def _place(self, c: int, last: int) -> None:
         slots = self.slots[c]
-        self.of_forms[c] = grown(self.of_forms[c], last * slots.n_slots, ROOM * slots.n_slots)
+        if last > self._rooms[c]:
+            self._rooms[c] = last + last // 4
+            self._make_room(self.of_forms)
         self.n_rows = place_forms(
             self.encoder.sources[c].codes, slots.pointers, slots.terms, slots.bases, self.pattern.pointers,
             self.n_placed[c], last, self.n_rows, self.of_forms[c],
@@ -207,16 +202,10 @@ class Places:
     def of_tokens(self, data: Dataset, first: int, last: int, wanted: Bools | None = None) -> Ints:
         """The places of the tokens of the sentences `first` to `last` − 1: [n, S]; of the wanted ones, if that is
         given [n]."""
-        n = int(data.offsets[last] - data.offsets[first])
-        out = np.full((n, self.n_slots), NOWHERE, np.int32)
-        n_rows, n_short = np.zeros((2, n), np.int32)
-        wanted = np.ones(n, np.bool_) if wanted is None else wanted
-        n_columns = len(self.encoder.columns)
-        for c, slots in enumerate(self.slots[:n_columns]):
-            list_places(
-                data.forms[c], slots.offsets, self.of_forms[c], data.offsets, first, last, wanted, n_rows, n_short, out
-            )
-        if len(self.slots) > n_columns:
-            found, begin = data.forms[n_columns:], int(data.offsets[first])
-            list_conjunctions(found, self._of_conjunctions, self._bases, begin, wanted, n_rows, n_short, out)
+        out = np.empty((int(data.offsets[last] - data.offsets[first]), len(self._readers)), np.int32)
+        wanted = EVERY if wanted is None else wanted
+        list_places(data.forms, self._readers, self._all, data.offsets, first, last, wanted, out)
         return out
+
+
+EVERY: Bools = np.empty(0, np.bool_)
