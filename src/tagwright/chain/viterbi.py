@@ -22,6 +22,8 @@ from tagwright.arrays import Doubles, Floats, Ints, Longs, padded
 
 MARGIN = 1e-3
 """Safety of the pruning test against rounding."""
+PORTION = 1 << 18
+"""Numbers that are compared at a time where leads are made."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,10 +45,11 @@ class Steps:
         ends = np.full((2, padded(Y)), -np.inf, dtype)
         ends[:, :Y] = start, stop
         lead = np.full((Y, padded(Y)), -np.inf)
-        for best in range(Y):
+        some = max(1, PORTION // max(1, Y * Y))
+        for first in range(0, Y, some):
             with np.errstate(invalid="ignore"):  # −inf − −inf: a way closed to both gives no lead
-                gains = transition - transition[best]
-            lead[best, :Y] = np.max(np.where(np.isnan(gains), -np.inf, gains), axis=1)
+                gains = np.fmax.reduce(transition - transition[first : first + some, None], axis=2)
+            lead[first : first + some, :Y] = np.where(np.isnan(gains), -np.inf, gains)
         incoming = np.full((Y, padded(Y)), -np.inf, dtype)
         incoming[:, :Y] = transition.T
         finite = np.minimum(lead + MARGIN, np.finfo(dtype).max)  # so that it cannot help who is out already

@@ -144,17 +144,17 @@ class Encoder:
     def _join(self, forms: Ints, offsets: Longs) -> Dataset:
         """The Dataset, after finding the forms of the conjunctions."""
         n = int(offsets[-1])
-        if self._grouped is None:
-            self._grouped = self._group_conjunctions()
-        together, others = self._grouped
+        together, others = self.group_conjunctions()
         for pairs in together:
             pairs.find(self.columns[pairs.place].codes, offsets, forms)
         for row, conjunction in others.items():
             conjunction.find(self.find_keys(conjunction.places, forms, offsets), forms[row])
         return Dataset(offsets, forms, np.zeros(n + 1, np.int64), NO_ATTRIBUTES, NO_VALUES, NO_LABELS)
 
-    def _group_conjunctions(self) -> tuple[list[ColumnPairs], dict[int, Combinations]]:
+    def group_conjunctions(self) -> tuple[list[ColumnPairs], dict[int, Combinations]]:
         """The conjunctions that can be found together, and the others by their rows among the forms."""
+        if self._grouped is not None:
+            return self._grouped
         groups: dict[int, dict[int, Combinations]] = {}
         others: dict[int, Combinations] = {}
         for row, conjunction in enumerate(self.conjunctions, len(self.columns)):
@@ -166,7 +166,8 @@ class Encoder:
             ColumnPairs.build(place, found, [len(vocabulary) for vocabulary in self.columns[place].vocabularies])
             for place, found in groups.items()
         ]
-        return pairs, others
+        self._grouped = pairs, others
+        return self._grouped
 
     @property
     def _conjunction_cells(self) -> Sequence[tuple[Cell, ...]]:

@@ -25,6 +25,8 @@ from tagwright.encode.vocabulary import Vocabulary
 
 N_EDGES = 2
 MOST_VISITORS = 1 << 16
+SOME_VISITORS = 1 << 12
+"""For so many there is room when a model is loaded."""
 
 
 class ColumnForms:
@@ -72,7 +74,7 @@ class ColumnForms:
         """The state that a model file holds."""
         self._know(list(values))
         self.n_known = len(codes)
-        self._codes = codes
+        self._codes = grown(codes, len(codes) + SOME_VISITORS, 0)
         self.vocabularies = [Vocabulary(values) for values in vocabularies]
         self._new_words = NewWords(self.terms, self.vocabularies)  # now rather than at the first unknown word
 

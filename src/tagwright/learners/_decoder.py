@@ -69,6 +69,10 @@ class Decoder:
         self._steps: Steps | PairSteps | None = None
         self._chain: Chain | SecondOrderChain | None = None
 
+    def make_ready(self) -> None:
+        """Make what tagging needs now rather than at the first sentence."""
+        self._ready_steps()
+
     def best(self, data: Dataset, allowed: Bools | None = None) -> Ints:
         """The best label of every token [n]."""
         candidates = self._candidates(data)

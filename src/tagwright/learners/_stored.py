@@ -92,6 +92,7 @@ def _restore(stored: StoredModel, learners: Mapping[str, Callable[..., Learner]]
         model.span_calibration_ = _restore_calibration(header["span_calibration"])
     model.decoder_ = restore_chain(model, model._restore_scores(stored.arrays), stored.arrays)
     model._restore_more(stored.arrays, stored.strings)
+    model.decoder_.make_ready()
     return model
 
 
@@ -170,6 +171,7 @@ def _restore_encoder(features: FeatureSet | None, width: int, stored: StoredMode
     encoder.number_slots()
     for k, cells in enumerate(features.conjunctions):
         encoder.add_conjunction(cells, stored.arrays[f"conjunction{k}.keys"].astype(np.int64))
+    encoder.group_conjunctions()
     return encoder
 
 
