@@ -40,7 +40,7 @@ def place_of(places: Places, word: str) -> int:
 
 def form_of(column: ColumnForms, word: str) -> int:
     forms = np.empty(1, np.int32)
-    column.find([word], Spelled.build([word]), forms)
+    column.find(Spelled.build([word]), forms)
     return int(forms[0])
 
 

@@ -136,9 +136,9 @@ class Encoder:
 
     def _find_forms(self, text: FlatText) -> Ints:
         """The forms of the columns [C, n], with room for those of the conjunctions."""
-        forms = np.empty((len(self.columns) + len(self._conjunction_cells), len(text.items)), np.int32)
+        forms = np.empty((len(self.columns) + len(self._conjunction_cells), int(text.offsets[-1])), np.int32)
         for row, column in zip(forms, self.columns, strict=False):
-            column.find(text.column(column.column), text.spelled(column.column), row)
+            column.find(text.spelled(column.column), row)
         return forms
 
     def _join(self, forms: Ints, offsets: Longs) -> Dataset:

@@ -1,16 +1,18 @@
 """A FlatText: the user's sentences, checked and laid end to end. The encoder's input.
 
-items      all items, sentence after sentence
+sentences  as they were given
 offsets    [N + 1], where each sentence begins, and the end of the last
 width      columns of an item: 1 for strings, more for tuples, 0 for ready-made attributes
 joined     all items joined by a separator where they are strings: joining fails on what is none, so it is the check
-           too, and a kernel cuts the text again (encode/spelled.py)
+           too, and a kernel cuts the text again (encode/spelled.py). A sentence at a time, while its strings are near.
+items      all items, sentence after sentence; made when somebody asks
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import accumulate, chain
 
 import numpy as np
@@ -23,9 +25,9 @@ from tagwright.sequence import Item
 Sentences = Sequence[Sequence[Item]]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(eq=False)
 class FlatText:
-    items: list[Item]
+    sentences: Sentences
     offsets: Longs
     width: int
     joined: str | None = None
@@ -41,14 +43,16 @@ class FlatText:
         if 0 in lengths:
             place = f"{argument}[{lengths.index(0)}]"
             raise DataError("the sentence is empty; leave empty sentences out", place=place)
-        items: list[Item] = list(chain.from_iterable(X))
         offsets = np.array(list(accumulate(lengths, initial=0)), np.int64)
-        expected = width if width is not None else _width(items[0]) if items else 1
-        joined = _join(items) if expected == 1 else None
-        text = cls(items, offsets, expected, joined)
-        if joined is None and _widths(items) - {expected}:
+        expected = width if width is not None else _width(next(iter(X[0]))) if lengths else 1
+        text = cls(X, offsets, expected, _join(X) if expected == 1 else None)
+        if text.joined is None and _widths(text.items) - {expected}:
             _refuse_item(text, argument, given=width is not None)
         return text
+
+    @cached_property
+    def items(self) -> list[Item]:
+        return list(chain.from_iterable(self.sentences))
 
     def column(self, column: int) -> list[str]:
         """All values of one column."""
@@ -58,8 +62,8 @@ class FlatText:
 
     def spelled(self, column: int) -> Spelled:
         """The same as code points."""
-        values = self.column(column)
-        return Spelled.build(values) if self.joined is None else Spelled.of_joined(self.joined, values)
+        found = None if self.joined is None else Spelled.cut(self.joined, int(self.offsets[-1]))
+        return Spelled.build(self.column(column)) if found is None else found
 
     def place(self, p: int, argument: str = "X") -> str:
         """The place of token p as the user wrote it: "X[3][7]"."""
@@ -86,10 +90,10 @@ def sentence_lengths(X: Sentences, argument: str = "X") -> list[int]:
     raise AssertionError("some sentence was no list")
 
 
-def _join(items: list[Item]) -> str | None:
+def _join(X: Sentences) -> str | None:
     """All strings in one; None where there are other items."""
     try:
-        return SEPARATOR.join(items)  # type: ignore[arg-type]
+        return SEPARATOR.join(map(SEPARATOR.join, X))  # type: ignore[arg-type]
     except TypeError:
         return None
 

@@ -83,16 +83,16 @@ class ColumnForms:
         self.n_known = N_EDGES + len(values)
         self._table = StringTable.build(values, N_EDGES)
 
-    def find(self, values: Sequence[str], spelled: Spelled, forms: Ints) -> None:
-        """The form of every value, given as strings and spelled, into forms [n]; a new one becomes a visitor."""
-        unknown = self._table.find(spelled, forms).tolist()
-        if not unknown:
+    def find(self, values: Spelled, forms: Ints) -> None:
+        """The form of every value into forms [n]; a new one becomes a visitor."""
+        unknown = self._table.find(values, forms)
+        if not len(unknown):
             return
-        strings = [values[p] for p in unknown]
+        strings = values.strings(unknown)
         new = [value for value in dict.fromkeys(strings) if value not in self.visitors]
         if new:
             self._receive(new)
-        for p, value in zip(unknown, strings, strict=True):
+        for p, value in zip(unknown.tolist(), strings, strict=True):
             forms[p] = self.visitors[value]
 
     def forget_visitors(self) -> None:

@@ -19,34 +19,46 @@ SEPARATOR = "\n"
 
 @dataclass(frozen=True, slots=True)
 class Spelled:
-    """Some strings as code points: string k is points[begins[k] : ends[k]]; where the end is before the beginning,
-    there is no string."""
+    """Some strings as code points: string k is points[begins[k] : ends[k]]."""
 
+    joined: str
     points: Points
     begins: Longs
     ends: Longs
 
     @classmethod
     def build(cls, values: Sequence[str]) -> Spelled:
-        return cls.of_joined(SEPARATOR.join(values), values)
+        joined = SEPARATOR.join(values)
+        found = cls.cut(joined, len(values))
+        if found is not None:
+            return found
+        lengths = np.fromiter(map(len, values), np.int64, len(values))
+        ends = np.cumsum(lengths + 1) - 1
+        return cls(joined, _points(joined), ends - lengths, ends)
 
     @classmethod
-    def of_joined(cls, joined: str, values: Sequence[str]) -> Spelled:
-        """Values joined by the separator, which is found again faster than Python tells the length of each string."""
-        points = np.frombuffer(joined.encode("utf-32-le", "surrogatepass"), np.uint32)
-        n = len(values)
+    def cut(cls, joined: str, n: int) -> Spelled | None:
+        """The n strings between separators, which are found faster than Python tells the length of each string; None
+        where there are more, since one has a separator in it."""
+        points = _points(joined)
         begins, ends = np.empty(n, np.int64), np.empty(n, np.int64)
-        if cut_at_separators(points, ord(SEPARATOR), begins, ends) != n:  # a string has one in it
-            lengths = np.fromiter(map(len, values), np.int64, n)
-            ends = np.cumsum(lengths + 1) - 1
-            begins = ends - lengths
-        return cls(points, begins, ends)
+        fits = cut_at_separators(points, ord(SEPARATOR), begins, ends) == n
+        return cls(joined, points, begins, ends) if fits else None
+
+    def strings(self, which: Longs) -> list[str]:
+        """Some of them as strings."""
+        begins, ends = self.begins[which].tolist(), self.ends[which].tolist()
+        return [self.joined[begin:end] for begin, end in zip(begins, ends, strict=True)]
 
     def character_classes(self) -> tuple[Classes, Classes]:
         """For each string the class of its first character and the union over the rest (attributes/characters.py)."""
         first, rest = np.empty(len(self.begins), np.uint8), np.empty(len(self.begins), np.uint8)
         classify_strings(self.points, self.begins, self.ends, CLASSES.of(self.points), first, rest)
         return first, rest
+
+
+def _points(text: str) -> Points:
+    return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
 
 
 @tight_kernel
