@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from named import named_attributes
 from toy import toy_columns, toy_dicts, toy_words
 
 from tagwright.attributes import FUNCTIONS, FeatureSet, resolve
@@ -12,7 +13,6 @@ from tagwright.encode.conjunctions import KeyTable, join_codes
 from tagwright.encode.encoder import Encoder
 from tagwright.encode.flat_text import FlatText
 from tagwright.errors import DataError, TemplateError
-from tagwright.scores.expanded import expand
 
 RICH = """
 word lower suffix(1..2) shape has_digit @ -1..1
@@ -22,16 +22,6 @@ word[-1] & word[0] @ 0..1
 suffix(1)[-1] & suffix(1)[0] & suffix(1)[1]
 has_digit[0] & lower[1]
 """
-
-
-def named_attributes(encoder: Encoder, X: list) -> list[list[str]]:
-    """For every token of X, the names of its attributes after encoding."""
-    names = encoder.attribute_names()
-    tokens = expand(encoder, encoder.encode(FlatText.build(X)))
-    return [
-        sorted(names[a] for a in tokens.attributes[b:e])
-        for b, e in zip(tokens.pointers[:-1], tokens.pointers[1:], strict=True)
-    ]
 
 
 @pytest.mark.parametrize("features", [RICH, "pos", "ner", "s3"])
@@ -156,7 +146,7 @@ def test_take_reorders_whole_sentences() -> None:
 def test_key_table_finds_every_key_and_no_other() -> None:
     rng = np.random.default_rng(0)
     keys = np.unique(rng.integers(0, 2**60, 5000))
-    table = KeyTable.build(keys)
+    table = KeyTable(keys)
     np.testing.assert_array_equal(table.find(keys), np.arange(len(keys)))
     others = np.setdiff1d(rng.integers(0, 2**60, 5000), keys)
     assert (table.find(others) == -1).all()

@@ -8,7 +8,7 @@ combinations are forms like those of a column, each with one attribute; form 0 i
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from functools import cached_property
 from math import prod
 
 import numpy as np
@@ -26,18 +26,18 @@ AHEAD = 8
 """Keys between asking for a slot and reading it."""
 
 
-@dataclass(frozen=True, slots=True)
 class KeyTable:
-    """Known keys, sorted, each with its place as its number."""
+    """Known keys, each with its place as its number."""
 
-    keys: Longs
-    slots: Longs  # key and number by turns, a power of two of pairs
+    def __init__(self, keys: Longs) -> None:
+        self.keys = keys
 
-    @classmethod
-    def build(cls, keys: Longs) -> KeyTable:
-        slots = np.full(4 << max(1, len(keys)).bit_length(), EMPTY, np.int64)
-        insert_keys(keys, slots)
-        return cls(keys, slots)
+    @cached_property
+    def slots(self) -> Longs:
+        """Key and number by turns; made when it is first asked for: column_pairs.py has tables of its own."""
+        slots = slots_for(len(self.keys))
+        insert_keys(self.keys, slots)
+        return slots
 
     def find(self, keys: Longs) -> Ints:
         """Numbers of `keys`, −1 for those unknown or negative."""
@@ -69,33 +69,9 @@ class Combinations:
         out[:] = np.where(numbers >= 0, numbers + N_EDGES, 0)
 
 
-@dataclass(frozen=True, slots=True)
-class ColumnPairs:
-    """Conjunctions of two cells of the same column, nearly all that there are: they are found in one call.
-
-    place: of the column; rows: of the conjunctions among the forms; pairs[k]: term and offset of both cells, the
-    second's size, where the slots of conjunction k begin and end in `slots`
-    """
-
-    place: int
-    rows: Longs  # [K]
-    pairs: Longs  # [K, 7]
-    slots: Longs
-
-    @classmethod
-    def build(cls, place: int, found: dict[int, Combinations], sizes: Sequence[int]) -> ColumnPairs:
-        """From the conjunctions by their rows; sizes: of the column's vocabularies."""
-        pairs, end = [], 0
-        for conjunction in found.values():
-            (_, term, offset), (_, term_b, offset_b) = conjunction.places
-            begin, end = end, end + len(conjunction.table.slots)
-            pairs.append((term, offset, term_b, offset_b, sizes[term_b], begin, end))
-        slots = np.concatenate([conjunction.table.slots for conjunction in found.values()])
-        return cls(place, np.array(list(found), np.int64), np.array(pairs, np.int64), slots)
-
-    def find(self, codes: Ints, offsets: Longs, forms: Ints) -> None:
-        """Put the forms of the conjunctions into their rows of forms [C, n]; codes: of the column."""
-        find_pairs(self.place, codes, self.rows, self.pairs, self.slots, offsets, np.empty(AHEAD, np.int64), forms)
+def slots_for(n: int) -> Longs:
+    """Empty slots for n keys, a power of two of pairs."""
+    return np.full(4 << max(1, n).bit_length(), EMPTY, np.int64)
 
 
 @tight_kernel
@@ -138,29 +114,6 @@ def find_keys(keys: Longs, slots: Longs, found: Ints) -> None:
 def code_at(forms: Ints, codes: Ints, term: int, p: int, begin: int, end: int) -> int:
     """The code of a term at p; of an edge's form beyond the sentence."""
     return int(codes[0 if p < begin else N_EDGES - 1 if p >= end else forms[p], term])
-
-
-@tight_kernel
-def find_pairs(
-    place: int, codes: Ints, rows: Longs, pairs: Longs, slots: Longs, offsets: Longs, keys: Longs, forms: Ints
-) -> None:
-    """As ColumnPairs.find. keys [AHEAD]: work. A key is looked up AHEAD tokens after its slot was asked for."""
-    n = offsets[-1]
-    for k in range(rows.shape[0]):
-        term, offset, term_b, offset_b, size_b = pairs[k, 0], pairs[k, 1], pairs[k, 2], pairs[k, 3], pairs[k, 4]
-        own = slots[pairs[k, 5] : pairs[k, 6]]
-        i = 0
-        for p in range(n + AHEAD):
-            if p >= AHEAD:
-                number = find_key(keys[p % AHEAD], own)
-                forms[rows[k], p - AHEAD] = N_EDGES + number if number >= 0 else 0
-            if p < n:
-                while p >= offsets[i + 1]:
-                    i += 1
-                a = code_at(forms[place], codes, term, p + offset, offsets[i], offsets[i + 1])
-                b = code_at(forms[place], codes, term_b, p + offset_b, offsets[i], offsets[i + 1])
-                keys[p % AHEAD] = EMPTY if a < 0 or b < 0 else a * size_b + b
-                fetch_early(own, first_slot(keys[p % AHEAD], own))
 
 
 @tight_kernel

@@ -20,7 +20,8 @@ import numpy as np
 
 from tagwright.arrays import Doubles, Ints, Longs
 from tagwright.attributes.templates import Cell, FeatureSet, Term, attribute_name, join_values
-from tagwright.encode.conjunctions import ColumnPairs, Combinations, KeyTable, check_size, join_next
+from tagwright.encode.column_pairs import ColumnPairs
+from tagwright.encode.conjunctions import Combinations, KeyTable, check_size, join_next
 from tagwright.encode.dataset import Dataset
 from tagwright.encode.flat_text import FlatText
 from tagwright.encode.forms import ColumnForms
@@ -115,7 +116,7 @@ class Encoder:
     def add_conjunction(self, cells: tuple[Cell, ...], keys: Longs) -> None:
         """Number the known combinations of some cells."""
         places = tuple(self.place_of(cell) for cell in cells)
-        self.conjunctions.append(Combinations(cells, places, KeyTable.build(keys)))
+        self.conjunctions.append(Combinations(cells, places, KeyTable(keys)))
         self._grouped = None
         self.slots.append([Slot(0, (0,), (self.n_attributes,))])
         self.n_attributes += len(keys)

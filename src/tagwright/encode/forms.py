@@ -112,5 +112,5 @@ class ColumnForms:
         self._new_words.find(values, codes)
         for k in self._new_words.others:
             made = map(self._functions[k], values)
-            codes[:, k] = list(map(self.vocabularies[k].index.get, made, repeat(UNKNOWN)))  # type: ignore[arg-type]
+            codes[:, k] = list(map(self.vocabularies[k].index.get, made, repeat(UNKNOWN)))  # type: ignore[arg-type,assignment]
         self.visitors.update(zip(values, range(first, last), strict=True))

@@ -36,7 +36,7 @@ class LexicalParts:
 
     def restore(self, part: Part, keys: Longs) -> None:
         """Number these combinations."""
-        self.tables[part] = KeyTable.build(keys)
+        self.tables[part] = KeyTable(keys)
 
     @property
     def sizes(self) -> dict[Part, int]:

@@ -1,0 +1,124 @@
+"""Conjunctions of two cells of the same column, nearly all that there are: found in one call, looked up together.
+
+`word[-1] & word[0] @ 0..1` is two conjunctions that ask for the same pair of words, one from its second word, the other
+from its first. So conjunctions with the same terms at the same distance share a table, two at a time:
+
+    slot        key and, in one number, the forms of both conjunctions (0: it is none of that one's combinations)
+
+A pair that begins at q is conjunction k's at token q − offset_k.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from tagwright._jit import tight_kernel
+from tagwright._registers import fetch_early
+from tagwright.arrays import Ints, Longs
+from tagwright.encode.conjunctions import EMPTY, Combinations, code_at, first_slot, slots_for
+from tagwright.encode.forms import N_EDGES
+
+AHEAD = 8
+"""Pairs between asking for a slot and reading it."""
+FORM_BITS = 32
+NOBODY = -1
+TERM, TERM_B, DISTANCE, SIZE_B, BEGIN, END, ROW, OFFSET = 0, 1, 2, 3, 4, 5, 6, 8
+"""Columns of `groups`: both terms, how far the second is, its size, slots; then two rows and two offsets."""
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnPairs:
+    """place: of the column; groups: conjunctions that share a table, as above, its slots from BEGIN to END."""
+
+    place: int
+    groups: Longs  # [G, 10]
+    slots: Longs
+
+    @classmethod
+    def build(cls, place: int, found: dict[int, Combinations], sizes: Sequence[int]) -> ColumnPairs:
+        """From the conjunctions by their rows among the forms; sizes: of the column's vocabularies."""
+        same: dict[tuple[int, int, int], list[tuple[int, int, Longs]]] = {}
+        for row, conjunction in found.items():
+            (_, term, offset), (_, term_b, offset_b) = conjunction.places
+            members = same.setdefault((term, term_b, offset_b - offset), [])
+            members.append((row, offset, conjunction.table.keys))
+        groups: list[tuple[int, ...]] = []
+        tables: list[Longs] = []
+        for (term, term_b, distance), members in same.items():
+            for k in range(0, len(members), 2):
+                (row, offset, keys), (row_b, offset_b, keys_b) = [*members[k : k + 2], (NOBODY, 0, NO_KEYS)][:2]
+                slots = slots_for(len(np.union1d(keys, keys_b)))
+                insert_pairs(keys, 0, slots)
+                insert_pairs(keys_b, FORM_BITS, slots)
+                begin = sum(map(len, tables))
+                tables.append(slots)
+                bounds = (begin, begin + len(slots))
+                groups.append((term, term_b, distance, sizes[term_b], *bounds, row, row_b, offset, offset_b))
+        return cls(place, np.array(groups, np.int64), np.concatenate(tables))
+
+    def find(self, codes: Ints, offsets: Longs, forms: Ints) -> None:
+        """Put the forms of the conjunctions into their rows of forms [C, n]; codes: of the column."""
+        find_pairs(self.place, codes, self.groups, self.slots, offsets, np.empty((AHEAD, 4), np.int64), forms)
+
+
+NO_KEYS: Longs = np.empty(0, np.int64)
+
+
+@tight_kernel
+def insert_pairs(keys: Longs, shift: int, slots: Longs) -> None:
+    """The forms of one conjunction's keys, `shift` bits up."""
+    for n in range(keys.shape[0]):
+        place = first_slot(keys[n], slots)
+        while slots[place] != EMPTY and slots[place] != keys[n]:
+            place = (place + 2) & (slots.shape[0] - 1)
+        if slots[place] == EMPTY:
+            slots[place], slots[place + 1] = keys[n], 0
+        slots[place + 1] |= (n + N_EDGES) << shift
+
+
+@tight_kernel
+def write_pair(waiting: Longs, slots: Longs, groups: Longs, g: int, forms: Ints) -> None:
+    """Look up a key, and tell the tokens of its sentence whose pair it is. waiting: key, q, and its sentence's ends."""
+    key, both = waiting[0], 0
+    if key != EMPTY:
+        place = first_slot(key, slots)
+        while slots[place] != EMPTY:
+            if slots[place] == key:
+                both = slots[place + 1]
+                break
+            place = (place + 2) & (slots.shape[0] - 1)
+    for k in range(2):
+        p = waiting[1] - groups[g, OFFSET + k]
+        if groups[g, ROW + k] != NOBODY and waiting[2] <= p < waiting[3]:
+            forms[groups[g, ROW + k], p] = both >> FORM_BITS if k else both & 0xFFFFFFFF
+
+
+@tight_kernel
+def find_pairs(
+    place: int, codes: Ints, groups: Longs, slots: Longs, offsets: Longs, waiting: Longs, forms: Ints
+) -> None:
+    """As ColumnPairs.find. waiting [AHEAD, 4]: pairs whose slots were asked for."""
+    for g in range(groups.shape[0]):
+        term, term_b, distance, size_b = groups[g, TERM], groups[g, TERM_B], groups[g, DISTANCE], groups[g, SIZE_B]
+        own = slots[groups[g, BEGIN] : groups[g, END]]
+        first = last = groups[g, OFFSET]
+        if groups[g, ROW + 1] != NOBODY:
+            first, last = min(first, groups[g, OFFSET + 1]), max(last, groups[g, OFFSET + 1])
+        n = 0
+        for i in range(offsets.shape[0] - 1):
+            begin, end = offsets[i], offsets[i + 1]
+            for q in range(begin + first, end + last):
+                w = n % AHEAD
+                if n >= AHEAD:
+                    write_pair(waiting[w], own, groups, g, forms)
+                a = code_at(forms[place], codes, term, q, begin, end)
+                b = code_at(forms[place], codes, term_b, q + distance, begin, end)
+                key = EMPTY if a < 0 or b < 0 else a * size_b + b
+                waiting[w, 0], waiting[w, 1], waiting[w, 2], waiting[w, 3] = key, q, begin, end
+                fetch_early(own, first_slot(key, own))
+                n += 1
+        for w in range(max(0, n - AHEAD), n):
+            write_pair(waiting[w % AHEAD], own, groups, g, forms)
