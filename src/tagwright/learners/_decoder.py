@@ -226,7 +226,7 @@ class Decoder:
         self.scores.emission(data, first, last, out)
 
     def _check_possible(self, scores: Doubles, first: int) -> None:
-        if scores.min(initial=0.0) == -np.inf:
+        if -np.inf in scores.tolist():
             impossible = np.flatnonzero(scores == -np.inf)
             restrictions = "the allowed labels and the forbidden transitions"
             if self.dictionary is not None:
