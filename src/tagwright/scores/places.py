@@ -154,22 +154,29 @@ class Places:
         self.n_placed = [0 for _ in self.slots]  # forms
         self.n_rows = 0
         self._rooms = [source.n_known + ROOM * isinstance(source, ColumnForms) for source in encoder.sources]
-        self._make_room([np.empty(0, np.int32) for _ in self.slots])
+        self._begins = [0 for _ in range(len(self.slots) + 1)]
+        self._all = np.empty(0, np.int32)
+        self._make_room()
         for c, source in enumerate(encoder.sources):
             self._place(c, source.n_known)
         self.n_known_rows = self.n_rows
         self.seasons = [column.season for column in encoder.columns]
 
-    def _make_room(self, placed: list[Ints]) -> None:
-        """One array for the places of all forms, those of each source with some room; `placed`: what there is."""
+    @property
+    def of_forms(self) -> list[Ints]:
+        """Of each source [F · S]."""
+        return [self._all[begin:end] for begin, end in pairwise(self._begins)]
+
+    def _make_room(self) -> None:
+        """One array for the places of all forms, those of each source with some room."""
+        placed = self.of_forms
         sizes = [room * slots.n_slots for room, slots in zip(self._rooms, self.slots, strict=True)]
-        begins = list(accumulate(sizes, initial=0))
-        self._all = np.empty(begins[-1], np.int32)
-        self.of_forms = [self._all[begin:end] for begin, end in pairwise(begins)]  # [F · S] of each source
+        self._begins = list(accumulate(sizes, initial=0))
+        self._all = np.full(self._begins[-1], NOWHERE, np.int32)
         for old, new in zip(placed, self.of_forms, strict=True):
             new[: len(old)] = old
         readers = [
-            (c, int(offset), begins[c] + s, slots.n_slots)
+            (c, int(offset), self._begins[c] + s, slots.n_slots)
             for c, slots in enumerate(self.slots)
             for s, offset in enumerate(slots.offsets)
         ]
@@ -192,7 +199,7 @@ class Places:
         slots = self.slots[c]
         if last > self._rooms[c]:
             self._rooms[c] = last + last // 4
-            self._make_room(self.of_forms)
+            self._make_room()
         self.n_rows = place_forms(
             self.encoder.sources[c].codes, slots.pointers, slots.terms, slots.bases, self.pattern.pointers,
             self.n_placed[c], last, self.n_rows, self.of_forms[c],
