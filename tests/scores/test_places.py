@@ -35,7 +35,7 @@ def prepare(features: str, min_count: int = 1) -> tuple[Encoder, Dataset, Linear
 
 def place_of(places: Places, word: str) -> int:
     (column,) = places.encoder.columns
-    return int(places.of_forms[0][form_of(column, word)])
+    return int(places.of_forms(0)[form_of(column, word)])
 
 
 def form_of(column: ColumnForms, word: str) -> int:
@@ -53,7 +53,7 @@ def test_a_form_with_many_weights_has_a_row_and_others_keep_theirs() -> None:
         n = int(pointers[a + 1] - pointers[a])
         assert place_of(scores.places, word) == -2 - (SHORT * pointers[a] + n - 1)
     assert scores.places.n_rows == 1
-    assert scores.places.of_forms[0][:2].tolist() == [NOWHERE, NOWHERE]  # nobody reads an edge at offset 0
+    assert scores.places.of_forms(0)[:2].tolist() == [NOWHERE, NOWHERE]  # nobody reads an edge at offset 0
 
 
 def test_several_attributes_need_a_row_and_none_is_nowhere() -> None:

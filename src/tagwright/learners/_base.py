@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tagwright.arrays import Bools, Doubles, Workers
 from tagwright.attributes.templates import FeatureSet, resolve, split_clusters
@@ -83,11 +84,10 @@ class SequenceTagger(Estimator):
             raise ParameterError(f"decoding must be one of 'viterbi', 'posterior', found {decoding!r}")
         if decoding == "posterior":
             self._require_probabilities("posterior decoding")
-        names = np.array(self.labels_ if self.__sklearn_is_fitted__() else [], object)
         out: list[list[str]] = []
         for data, mask, lengths in self._encoded(X, allowed):
             decode = self.decoder_.best if decoding == "viterbi" else self.decoder_.best_by_position
-            labels: list[str] = names[decode(data, mask)].tolist()
+            labels: list[str] = self._names[decode(data, mask)].tolist()
             ends = list(accumulate(lengths, initial=0))
             out += [labels[begin:end] for begin, end in pairwise(ends)]
         return out
@@ -182,6 +182,15 @@ class SequenceTagger(Estimator):
         data = self.encoder_.encode(text)
         self.decoder_.scores.fill_tables(ALONE)
         return data
+
+    @property
+    def _names(self) -> NDArray[np.object_]:
+        """The labels as an array, made once."""
+        kept = self.__dict__.get("_label_array")
+        if kept is None or kept[0] is not self.labels_:
+            kept = self.__dict__["_label_array"] = self.labels_, np.array(self.labels_, object)
+        names: NDArray[np.object_] = kept[1]
+        return names
 
     @property
     def _lock(self) -> threading.RLock:

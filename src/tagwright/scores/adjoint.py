@@ -202,7 +202,7 @@ class Adjoint:
         list_attributes(source.codes[: source.n_known], slots.terms, slots.bases, attributes)
         slot_of = np.repeat(np.arange(slots.n_slots, dtype=np.int64), np.diff(slots.pointers))
         pairs = np.arange(len(attributes))
-        rows = self.scores.places.of_forms[c][pairs // K * slots.n_slots + slot_of[pairs % K]]
+        rows = self.scores.places.of_forms(c)[pairs // K * slots.n_slots + slot_of[pairs % K]]
         attributes[rows < 0] = -1
         lists = Lists.collect(attributes, counts)
         lists.entries[:] = rows[lists.entries]

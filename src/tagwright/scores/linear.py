@@ -152,7 +152,7 @@ class LinearScores:
     def _fill_part(self, c: int, first: int, last: int) -> None:
         slots, pattern = self.places.slots[c], self.pattern
         fill_table(
-            self.encoder.sources[c].codes, slots.pointers, slots.terms, slots.bases, self.places.of_forms[c],
+            self.encoder.sources[c].codes, slots.pointers, slots.terms, slots.bases, self.places.of_forms(c),
             pattern.pointers, pattern.labels, self.weights, self.table, first, last,
         )  # fmt: skip
 

@@ -18,7 +18,7 @@ from the front, weights from the back.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import accumulate, pairwise
+from itertools import accumulate
 
 import numpy as np
 
@@ -162,19 +162,18 @@ class Places:
         self.n_known_rows = self.n_rows
         self.seasons = [column.season for column in encoder.columns]
 
-    @property
-    def of_forms(self) -> list[Ints]:
-        """Of each source [F · S]."""
-        return [self._all[begin:end] for begin, end in pairwise(self._begins)]
+    def of_forms(self, c: int) -> Ints:
+        """Of source c [F · S]."""
+        return self._all[self._begins[c] : self._begins[c + 1]]
 
     def _make_room(self) -> None:
         """One array for the places of all forms, those of each source with some room."""
-        placed = self.of_forms
+        placed = [self.of_forms(c) for c in range(len(self.slots))]
         sizes = [room * slots.n_slots for room, slots in zip(self._rooms, self.slots, strict=True)]
         self._begins = list(accumulate(sizes, initial=0))
         self._all = np.full(self._begins[-1], NOWHERE, np.int32)
-        for old, new in zip(placed, self.of_forms, strict=True):
-            new[: len(old)] = old
+        for c, old in enumerate(placed):
+            self.of_forms(c)[: len(old)] = old
         readers = [
             (c, int(offset), self._begins[c] + s, slots.n_slots)
             for c, slots in enumerate(self.slots)
@@ -202,7 +201,7 @@ class Places:
             self._make_room()
         self.n_rows = place_forms(
             self.encoder.sources[c].codes, slots.pointers, slots.terms, slots.bases, self.pattern.pointers,
-            self.n_placed[c], last, self.n_rows, self.of_forms[c],
+            self.n_placed[c], last, self.n_rows, self.of_forms(c),
         )  # fmt: skip
         self.n_placed[c] = last
 
