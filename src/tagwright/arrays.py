@@ -7,6 +7,7 @@ columns, a multiple of 16, so that a float32 row fills whole cache lines and vec
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor, wait
 from itertools import pairwise
@@ -52,26 +53,41 @@ def grown(array: NDArray[Any], n: int, spare: int) -> NDArray[Any]:
 
 
 class Workers:
-    """Runs independent pieces of work on threads; with one job, in the caller's thread."""
+    """Runs independent pieces of work on `n_jobs` threads, of which the caller's is one."""
 
     def __init__(self, n_jobs: int) -> None:
         self.n_jobs = n_jobs
-        self._pool = ThreadPoolExecutor(n_jobs) if n_jobs > 1 else None
+        self._pool = ThreadPoolExecutor(n_jobs - 1) if n_jobs > 1 else None
 
     def run(self, task: Callable[..., None], pieces: Iterable[tuple[Any, ...]]) -> None:
-        """Call task(*piece) for every piece; return when all are done. The first error is raised."""
+        """Call task(*piece) for every piece; return when all are done. An error of one is raised, what had not begun
+        is called off."""
         if self._pool is None:
             for piece in pieces:
                 task(*piece)
             return
-        futures = [self._pool.submit(task, *piece) for piece in pieces]
+        left = deque(pieces)
+
+        def work() -> None:
+            try:
+                while True:
+                    try:
+                        piece = left.popleft()
+                    except IndexError:  # all are taken
+                        return
+                    task(*piece)
+            except BaseException:
+                left.clear()
+                raise
+
+        others = [self._pool.submit(work) for _ in range(min(self.n_jobs, len(left)) - 1)]
         try:
-            for future in futures:
-                future.result()
+            work()
+            for other in others:
+                other.result()
         except BaseException:  # Ctrl-C too: nobody may go on writing into the caller's arrays
-            for future in futures:
-                future.cancel()
-            wait(futures)
+            left.clear()
+            wait(others)
             raise
 
     def close(self) -> None:

@@ -10,6 +10,7 @@ from cli.commands import PIPES, Run, start, train
 
 import tagwright.cli.tag
 from tagwright import CRF, load
+from tagwright.errors import DataError
 from tagwright.io import read_sentences
 
 PLAIN = "The dog barks .\n\nShe sleeps .\n"
@@ -91,6 +92,34 @@ def test_batches_make_no_difference(run: Run, model: Path, small: Path, monkeypa
     whole = run("tag", model, small).out
     monkeypatch.setattr(tagwright.cli.tag, "BATCH_TOKENS", 10)
     assert run("tag", model, small).out == whole
+
+
+@pytest.mark.parametrize("options", [[], ["--nbest", "2"]])
+def test_what_came_before_bad_input_is_written(
+    run: Run, chunker: Path, options: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    good = "The DT\ndog NN\n\nA DT\n\n"
+    monkeypatch.setattr(tagwright.cli.tag, "BATCH_TOKENS", 1)
+    expected = run("tag", chunker, *options, "--format", "columns", stdin=good).out
+    code, out, err = run("tag", chunker, *options, "--format", "columns", stdin=f"{good}cat\n\nThe DT\n")
+    assert (code, out) == (1, expected)
+    assert "<stdin>:6" in err
+
+
+def test_nothing_is_written_after_a_sentence_that_cannot_be_tagged(
+    run: Run, model: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    predict = type(load(model)).predict
+
+    def fail(self: object, X: list[list[str]]) -> list[list[str]]:
+        if X[0][0] == "bad":
+            raise DataError("cannot be tagged", place="X[0]")
+        return predict(self, X)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(type(load(model)), "predict", fail)
+    monkeypatch.setattr(tagwright.cli.tag, "BATCH_TOKENS", 1)
+    code, out, err = run("tag", model, stdin="The dog\nbad\nThe dog\nThe dog\n")
+    assert (code, out.count("The/"), err.count("cannot be tagged")) == (1, 1, 1)
 
 
 def test_memory_holds_one_batch(run: Run, model: Path, monkeypatch: pytest.MonkeyPatch) -> None:

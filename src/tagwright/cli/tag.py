@@ -2,7 +2,7 @@
 
 Sentences are gathered to batches, which are tagged and written at once. A batch ends when it is large enough, and
 whenever reading would have to wait: so a pipe or a person gets every answer that can be given, and a large file goes
-through in large pieces.
+through in large pieces. While a thread tags a batch, the one before it is written and the one after it is read.
 """
 
 from __future__ import annotations
@@ -12,19 +12,21 @@ import os
 import select
 import sys
 from argparse import Namespace
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from tagwright.cli.console import note, notes
 from tagwright.cli.corpus import find_source
 from tagwright.cli.models import LoadedModel, open_model
 from tagwright.cli.output import Output, open_output
-from tagwright.errors import ParameterError
+from tagwright.errors import DataError, ParameterError
 from tagwright.io import Layout, Sentences, read_like, write_nbest, write_sentence
 from tagwright.learners import SequenceTagger
 from tagwright.sequence import Sentence
 
 BATCH_TOKENS = 30_000
+Ranked = list[tuple[list[str], float]]
 
 
 def run(arguments: Namespace) -> None:
@@ -40,11 +42,13 @@ def run(arguments: Namespace) -> None:
         if arguments.explain:
             explain_order(arguments, loaded)
             return
-        with open_output(arguments.output) as output:
-            batch = Batch(loaded.model, output, nbest=arguments.nbest, marginals=arguments.marginals)
-            for sentence in open_input(arguments, loaded, batch):
-                batch.add(sentence)
-            batch.flush()
+        with (
+            open_output(arguments.output) as output,
+            Batches(loaded.model, output, nbest=arguments.nbest, marginals=arguments.marginals) as batches,
+        ):
+            for sentence in open_input(arguments, loaded, batches):
+                batches.add(sentence)
+            batches.flush()
 
 
 def explain_order(arguments: Namespace, loaded: LoadedModel) -> None:
@@ -70,17 +74,17 @@ def explain_order(arguments: Namespace, loaded: LoadedModel) -> None:
             output.flush()
 
 
-def open_input(arguments: Namespace, loaded: LoadedModel, batch: Batch) -> Sentences:
-    """The sentences to tag; `batch` learns their layout, and is written out whenever reading has to wait."""
+def open_input(arguments: Namespace, loaded: LoadedModel, batches: Batches) -> Sentences:
+    """The sentences to tag; `batches` learn their layout, and are written out whenever reading has to wait."""
     format = arguments.format
     source: Any = find_source(arguments.file)
     if source == "-":
-        source = WatchedInput(sys.stdin.buffer if hasattr(sys.stdin, "buffer") else sys.stdin, batch)
+        source = WatchedInput(sys.stdin.buffer if hasattr(sys.stdin, "buffer") else sys.stdin, batches)
         if sys.stdin.isatty():
             format = _meet_person(format, loaded, quiet=arguments.quiet)
     label = "auto" if arguments.column is None else arguments.column
     sentences = read_like(source, loaded.layout, format=format, label=label, inputs=arguments.inputs)
-    batch.layout = sentences.layout
+    batches.layout = sentences.layout
     return sentences
 
 
@@ -94,8 +98,8 @@ def _meet_person(format: str, loaded: LoadedModel, *, quiet: bool) -> str:
     return format
 
 
-class Batch:
-    """Sentences that wait to be tagged and written together."""
+class Batches:
+    """Sentences that wait to be tagged and written together, and those that are being tagged."""
 
     def __init__(self, model: SequenceTagger, output: Output, *, nbest: int | None, marginals: bool) -> None:
         self.layout: Layout | None = None
@@ -105,57 +109,89 @@ class Batch:
         self._marginals = marginals
         self._sentences: list[Sentence] = []
         self._n_tokens = 0
+        self._thread = ThreadPoolExecutor(1)
+        self._tagged: tuple[list[Sentence], Future[Any]] | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        """Where bad input was found, what came before it is written."""
+        if kind is not None and issubclass(kind, DataError):
+            self._write_tagged()
+        self._thread.shutdown(cancel_futures=True)
 
     def add(self, sentence: Sentence) -> None:
         self._sentences.append(sentence)
         self._n_tokens += len(sentence)
         if self._n_tokens >= BATCH_TOKENS:
-            self.flush()
+            self._send()
 
     def flush(self) -> None:
         """Tag and write what waits."""
-        if not self._sentences or self.layout is None:
-            return
+        if self._sentences and self.layout is not None:
+            self._send()
+        self._write_tagged()
+
+    def _send(self) -> None:
+        """Have what waits tagged; meanwhile write the batch before."""
         sentences, self._sentences, self._n_tokens = self._sentences, [], 0
-        X: list[Any] = [sentence.items for sentence in sentences]
+        tagging = self._thread.submit(self._tag, [sentence.items for sentence in sentences])
+        self._write_tagged()
+        self._tagged = sentences, tagging
+
+    def _tag(self, X: list[Any]) -> Any:
         if self._nbest is not None:
-            self._write_nbest(sentences, X, self._nbest, self.layout)
+            return self._model.predict_nbest(X, self._nbest)
+        if self._marginals:
+            return self._model.predict(X), self._model.predict_marginals(X)
+        return self._model.predict(X)
+
+    def _write_tagged(self) -> None:
+        if self._tagged is None or self.layout is None:
+            return
+        (sentences, tagging), self._tagged = self._tagged, None
+        found = tagging.result()
+        if self._nbest is not None:
+            self._write_nbest(sentences, found, self.layout)
         elif self._marginals:
-            self._write_marginals(sentences, X, self.layout)
+            labels, marginals = found
+            self._write_marginals(sentences, labels, marginals, self.layout)
         else:
-            for sentence, labels in zip(sentences, self._model.predict(X), strict=True):
-                write_sentence(self._output, sentence, labels, self.layout)
+            for sentence, best in zip(sentences, found, strict=True):
+                write_sentence(self._output, sentence, best, self.layout)
         self._output.flush()
 
-    def _write_nbest(self, sentences: list[Sentence], X: list[Any], k: int, layout: Layout) -> None:
+    def _write_nbest(self, sentences: list[Sentence], found: list[Ranked], layout: Layout) -> None:
         probabilistic = self._model.probabilistic
         measure = "probability" if probabilistic else "score"
-        for sentence, ranked in zip(sentences, self._model.predict_nbest(X, k), strict=True):
+        for sentence, ranked in zip(sentences, found, strict=True):
             shown = [(labels, math.exp(score) if probabilistic else score) for labels, score in ranked]
             write_nbest(self._output, sentence, shown, layout, measure=measure)
 
-    def _write_marginals(self, sentences: list[Sentence], X: list[Any], layout: Layout) -> None:
-        found = zip(sentences, self._model.predict(X), self._model.predict_marginals(X), strict=True)
-        for sentence, labels, rows in found:
+    def _write_marginals(
+        self, sentences: list[Sentence], best: list[list[str]], marginals: list[list[dict[str, float]]], layout: Layout
+    ) -> None:
+        for sentence, labels, rows in zip(sentences, best, marginals, strict=True):
             values = [row[label] for label, row in zip(labels, rows, strict=True)]
             write_sentence(self._output, sentence, labels, layout, marginals=values)
 
 
 class WatchedInput:
-    """Standard input that has the batch written before it waits for more.
+    """Standard input that has all batches written before it waits for more.
 
     The reader asks for more bytes when it has handed out every sentence that is complete, so nothing is held back.
     """
 
     name = "<stdin>"
 
-    def __init__(self, stream: Any, batch: Batch) -> None:
+    def __init__(self, stream: Any, batches: Batches) -> None:
         self._stream = stream
-        self._batch = batch
+        self._batches = batches
 
     def read1(self, size: int) -> Any:
         if not self._is_ready():
-            self._batch.flush()
+            self._batches.flush()
         read = getattr(self._stream, "read1", None) or self._stream.read
         return read(size)
 
