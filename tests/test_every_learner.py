@@ -207,6 +207,14 @@ def test_copies_and_single_labels(fitted: SequenceTagger) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
+def test_a_model_trained_again_knows_its_new_labels_alone(name: str) -> None:
+    model = make(name).fit([["a", "b"], ["c"]], [["A", "B"], ["A"]])
+    model.predict([["a"]])
+    model.fit([["a", "b"], ["c"]], [["X", "Y"], ["X"]])
+    assert set(model.predict([["a", "b", "c"]])[0]) <= {"X", "Y"}
+
+
+@pytest.mark.parametrize("name", NAMES)
 def test_one_label_only(name: str) -> None:
     model = make(name).fit([["a", "b"], ["c"]], [["A", "A"], ["A"]])
     assert model.predict([["z", "a"]]) == [["A", "A"]]
