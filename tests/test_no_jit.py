@@ -24,7 +24,8 @@ for name, learner in LEARNERS.items():
     quick, online = {"tolerance": 0.1}, {"epochs": 2}
     short = {"crf": quick, "memm": quick}.get(name, online if "perceptron" in name or name == "guided" else {})
     short = {"adaboost": {"rounds": 5}, "hmsvm": {"tol": 1e-6}}.get(name, short)
-    model = learner("word suffix(1) @ -1..0\\nword[-1] & word[0]" if name != "hmm" else None, random_state=0, **short)
+    features = {"hmm": None, "crf": "pos"}.get(name, "word suffix(1) @ -1..0\\nword[-1] & word[0]")
+    model = learner(features, random_state=0, **short)
     model.fit(X, y)
     found[name] = [model.predict(fresh), model.predict_nbest(fresh, k=3) if model.ranked else []]
 for mode in ({"aggressive": False, "margin": 1.0}, {"guided": False}, {"direction": "right_to_left", "beam": 1}):

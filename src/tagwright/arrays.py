@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor, wait
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from itertools import pairwise
 from typing import Any
 
@@ -80,11 +80,14 @@ class Workers:
                 left.clear()
                 raise
 
-        others = [self._pool.submit(work) for _ in range(min(self.n_jobs, len(left)) - 1)]
+        others: list[Future[None]] = []
         try:
+            for _ in range(min(self.n_jobs, len(left)) - 1):
+                others.append(self._pool.submit(work))
             work()
             for other in others:
-                other.result()
+                if not other.cancel():  # else it had not begun, and nothing is left
+                    other.result()
         except BaseException:  # Ctrl-C too: nobody may go on writing into the caller's arrays
             left.clear()
             wait(others)

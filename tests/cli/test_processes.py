@@ -112,6 +112,26 @@ def test_ctrl_c_keeps_a_checkpoint(run: Run, tmp_path: Path) -> None:
     assert found["iterations"] == epochs + 1
 
 
+SLOW = {"TAGWRIGHT_NO_JIT": "1"}
+
+
+def test_ctrl_c_does_not_wait_for_a_batch(model: Path, tmp_path: Path) -> None:
+    """A batch takes minutes without compiled kernels."""
+    text = tmp_path / "text"
+    text.write_text("The dog barks .\n" * 20_000)
+    terminal, stderr = open_terminal()
+    with start("tag", model, text, stdout=subprocess.PIPE, stderr=stderr, environment=SLOW) as process:
+        time.sleep(3)
+        assert process.poll() is None
+        process.send_signal(signal.SIGINT)
+        began = time.monotonic()
+        process.communicate(timeout=PATIENCE)
+    os.close(terminal)
+    os.close(stderr)
+    assert process.returncode == 130
+    assert time.monotonic() - began < 3
+
+
 def test_a_terminal_is_answered_line_by_line(model: Path) -> None:
     terminal, stdin = open_terminal()
     with start("tag", model, stdin=stdin, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:

@@ -122,7 +122,7 @@ def test_nothing_is_written_after_a_sentence_that_cannot_be_tagged(
     assert (code, out.count("The/"), err.count("cannot be tagged")) == (1, 1, 1)
 
 
-def test_memory_holds_one_batch(run: Run, model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_batches_are_no_larger_than_they_should_be(run: Run, model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     sizes = []
     predict = type(load(model)).predict
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 import pytest
 from named import named_attributes
@@ -156,3 +158,31 @@ def test_key_table_finds_every_key_and_no_other() -> None:
 def test_too_large_conjunction_is_refused() -> None:
     with pytest.raises(TemplateError, match="too large"):
         join_codes([np.zeros(1, np.int32)] * 3, [2**21, 2**21, 2**21])
+
+
+def test_text_that_can_only_be_looked_through() -> None:
+    text = FlatText.build({"first": ["a", "b"], "second": ("c",)}.values())  # type: ignore[arg-type]
+    assert (text.items, text.offsets.tolist(), text.width) == (["a", "b", "c"], [0, 2, 3], 1)
+
+
+class Table:
+    """As long as it has rows; it gives its columns."""
+
+    def __init__(self, rows: int, *columns: object) -> None:
+        self.rows, self.columns = rows, columns
+
+    def __len__(self) -> int:
+        return self.rows
+
+    def __iter__(self) -> Iterator[object]:
+        return iter(self.columns)
+
+
+@pytest.mark.parametrize("rows", [1, 9])
+def test_a_sentence_that_is_not_as_long_as_it_says_is_refused(rows: int) -> None:
+    encoder = Encoder(resolve("word @ 0", 1))
+    encoder.learn(FlatText.build([["a", "b"]]))
+    with pytest.raises(DataError, match=f"{rows} items, and have 3; give lists"):
+        encoder.encode(FlatText.build([Table(rows, "a", "b", "a")], width=1))  # type: ignore[list-item]
+    with pytest.raises(DataError, match=f"{rows} items, and have 2; give lists"):
+        FlatText.build([Table(rows, ("a", "b"), ("c", "d"))])  # type: ignore[list-item]

@@ -11,6 +11,7 @@ from oracle import all_labellings, node_marginals, random_lattice
 from tagwright.arrays import padded
 from tagwright.chain.lattice import Lattice
 from tagwright.encode.dataset import Dataset
+from tagwright.errors import DataError
 from tagwright.learners._decoder import Decoder
 
 
@@ -76,3 +77,13 @@ def test_the_best_label_of_each_position_may_be_forbidden_together() -> None:
         assert expected[found] == pytest.approx(max(expected.values()), abs=1e-9)
         together += tuple(node_marginals(lattice).argmax(axis=1).tolist()) in expected
     assert 0 < together < 140
+
+
+def test_a_score_that_is_no_number_is_no_labelling() -> None:
+    chain = np.zeros((2, 2)), np.zeros(2), np.zeros(2)
+    decoder = Decoder(None, *chain)  # type: ignore[arg-type]  # scores are not asked
+    decoder._check_possible(np.array([-1e300, 0.0]), 0)
+    for bad in (-np.inf, np.nan):
+        with pytest.raises(DataError, match="no labelling is possible") as caught:
+            decoder._check_possible(np.array([0.0, bad, 1.0]), 3)
+        assert caught.value.place == "X[4]"

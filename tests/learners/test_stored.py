@@ -1,19 +1,40 @@
-"""What a model file is made of: codes in as few bytes as they need, and no fewer."""
+"""Model files whose parts do not belong together are refused when they are read, not met by kernels later."""
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
+from toy import toy_words
 
-from tagwright.learners._stored import _narrow
+from tagwright import CRF, load
+from tagwright.errors import ModelFileError
+from tagwright.model_file import read_model, write_model
+
+
+@pytest.fixture
+def model(tmp_path: Path) -> Path:
+    X, y = toy_words(20)
+    path = tmp_path / "model.tw"
+    CRF("word suffix(1) @ 0\nword[-1] & word[0]", tolerance=0.1).fit(X, y).save(path)
+    return path
 
 
 @pytest.mark.parametrize(
-    ("most", "kind"), [(-1, np.int8), (127, np.int8), (128, np.int16), (32_767, np.int16), (32_768, np.int32)]
+    ("name", "change", "message"),
+    [
+        ("conjunction0.keys", lambda keys: np.concatenate([keys[:1], keys[:-1]]), "combinations of conjunction 0"),
+        ("conjunction0.keys", lambda keys: keys[::-1], "combinations of conjunction 0"),
+        ("conjunction0.keys", lambda keys: keys - keys[0] - 1, "combinations of conjunction 0"),
+        ("conjunction0.keys", lambda keys: keys[:, None], "combinations of conjunction 0"),
+        ("column0.codes", lambda codes: codes[:-1], "codes of column 0"),
+        ("column0.codes", lambda codes: codes[:, :1], "codes of column 0"),
+    ],
 )
-def test_codes_take_as_few_bytes_as_the_largest_needs(most: int, kind: type) -> None:
-    codes = np.array([[-1, 0], [most, 3]], np.int32)
-    found = _narrow(codes)
-    assert found.dtype == kind
-    assert (found == codes).all()
-    assert _narrow(codes[:0]).dtype == np.int8
+def test_parts_that_do_not_fit(model: Path, name: str, change: object, message: str) -> None:
+    stored = read_model(model)
+    arrays = {**stored.arrays, name: np.ascontiguousarray(change(stored.arrays[name]))}  # type: ignore[operator]
+    write_model(model, stored.header, arrays, stored.strings)
+    with pytest.raises(ModelFileError, match=message):
+        load(model)

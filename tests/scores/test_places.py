@@ -106,3 +106,36 @@ def test_visitors_of_a_new_season_take_the_rows_of_the_old() -> None:
     out = np.empty((1, scores.width))
     scores.emission(data, 0, 1, out)
     assert out.sum() == pytest.approx(sum(np.diff(scores.pattern.pointers)[expand(encoder, data).attributes]))
+
+
+def test_places_move_when_their_room_is_full(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With two columns and a conjunction behind them: what a token reads does not depend on when words were met."""
+    monkeypatch.setattr(module, "ROOM", 1)
+    features = resolve("word suffix(1) @ -1..0\nword:1 @ 0..1\nword[-1] & word[0]", 2)
+    pairs = [[(word, word[:1]) for word in sentence] for sentence in X]
+    fresh = [[(f"{word}{k}", f"{k}") for word in ("often", "listen")] + [("some", "s")] for k in range(40)]
+    encoder = Encoder(features)
+    labels = np.array([label for sentence in Y for label in sentence], np.int32)
+    data = replace(encoder.learn(FlatText.build(pairs)), labels=labels)
+    pattern = find_pattern(encoder, data, N_LABELS, all_states=False, min_count=1)
+    scores = LinearScores(encoder, pattern, N_LABELS, np.float64)
+    scores.set_weights(np.random.default_rng(0).normal(size=pattern.n_weights), Workers(1))
+    before = rows_of(scores, data)
+    for part in (fresh[:3], fresh[3:30], fresh[30:]):
+        encoder.encode(FlatText.build(part))
+        scores.fill_tables(Workers(1))
+    new = encoder.encode(FlatText.build(fresh))
+    np.testing.assert_array_equal(rows_of(scores, data), before)
+    tokens = expand(encoder, new)
+    for p, row in enumerate(rows_of(scores, new)):
+        plain = np.zeros(N_LABELS)
+        for a in tokens.attributes[tokens.pointers[p] : tokens.pointers[p + 1]]:
+            for w in range(pattern.pointers[a], pattern.pointers[a + 1]):
+                plain[pattern.labels[w]] += scores.weights[w]
+        np.testing.assert_allclose(row[:N_LABELS], plain, atol=1e-12)
+
+
+def rows_of(scores: LinearScores, data: Dataset) -> np.ndarray:
+    rows = np.empty((data.n_tokens, scores.width))
+    scores.emission(data, 0, data.n_sentences, rows)
+    return rows

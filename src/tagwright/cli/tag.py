@@ -12,15 +12,16 @@ import os
 import select
 import sys
 from argparse import Namespace
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Callable
 from pathlib import Path
+from threading import Thread
 from typing import Any, Self
 
 from tagwright.cli.console import note, notes
 from tagwright.cli.corpus import find_source
 from tagwright.cli.models import LoadedModel, open_model
 from tagwright.cli.output import Output, open_output
-from tagwright.errors import DataError, ParameterError
+from tagwright.errors import ParameterError
 from tagwright.io import Layout, Sentences, read_like, write_nbest, write_sentence
 from tagwright.learners import SequenceTagger
 from tagwright.sequence import Sentence
@@ -109,17 +110,15 @@ class Batches:
         self._marginals = marginals
         self._sentences: list[Sentence] = []
         self._n_tokens = 0
-        self._thread = ThreadPoolExecutor(1)
-        self._tagged: tuple[list[Sentence], Future[Any]] | None = None
+        self._tagged: tuple[list[Sentence], Tagging] | None = None
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        """Where bad input was found, what came before it is written."""
-        if kind is not None and issubclass(kind, DataError):
+        """Where bad input was found, what came before it is written; after Ctrl-C nobody waits for a batch."""
+        if kind is not None and issubclass(kind, Exception):
             self._write_tagged()
-        self._thread.shutdown(cancel_futures=True)
 
     def add(self, sentence: Sentence) -> None:
         self._sentences.append(sentence)
@@ -136,7 +135,7 @@ class Batches:
     def _send(self) -> None:
         """Have what waits tagged; meanwhile write the batch before."""
         sentences, self._sentences, self._n_tokens = self._sentences, [], 0
-        tagging = self._thread.submit(self._tag, [sentence.items for sentence in sentences])
+        tagging = Tagging(self._tag, [sentence.items for sentence in sentences])
         self._write_tagged()
         self._tagged = sentences, tagging
 
@@ -175,6 +174,31 @@ class Batches:
         for sentence, labels, rows in zip(sentences, best, marginals, strict=True):
             values = [row[label] for label, row in zip(labels, rows, strict=True)]
             write_sentence(self._output, sentence, labels, layout, marginals=values)
+
+
+class Tagging(Thread):
+    """A batch that is being tagged. The program can end without waiting for it."""
+
+    def __init__(self, tag: Callable[[list[Any]], Any], X: list[Any]) -> None:
+        super().__init__(daemon=True)
+        self._work = tag, X
+        self._found: Any = None
+        self._error: BaseException | None = None
+        self.start()
+
+    def run(self) -> None:
+        tag, X = self._work
+        try:
+            self._found = tag(X)
+        except BaseException as error:  # told in the main thread
+            self._error = error
+
+    def result(self) -> Any:
+        """What was found, when it is; or the error."""
+        self.join()
+        if self._error is not None:
+            raise self._error
+        return self._found
 
 
 class WatchedInput:

@@ -152,6 +152,11 @@ class Encoder:
             conjunction.find(self.find_keys(conjunction.places, forms, offsets), forms[row])
         return Dataset(offsets, forms, np.zeros(n + 1, np.int64), NO_ATTRIBUTES, NO_VALUES, NO_LABELS)
 
+    def make_ready(self) -> None:
+        """Make the tables of conjunctions now rather than at the first sentence."""
+        for conjunction in self.group_conjunctions()[1].values():
+            conjunction.table.slots  # noqa: B018  # it is kept
+
     def group_conjunctions(self) -> tuple[list[ColumnPairs], dict[int, Combinations]]:
         """The conjunctions that can be found together, and the others by their rows among the forms."""
         if self._grouped is not None:

@@ -44,7 +44,7 @@ class FlatText:
             place = f"{argument}[{lengths.index(0)}]"
             raise DataError("the sentence is empty; leave empty sentences out", place=place)
         offsets = np.array(list(accumulate(lengths, initial=0)), np.int64)
-        expected = width if width is not None else _width(next(iter(X[0]))) if lengths else 1
+        expected = width if width is not None else _width(next(iter(next(iter(X))))) if lengths else 1
         text = cls(X, offsets, expected, _join(X) if expected == 1 else None)
         if text.joined is None and _widths(text.items) - {expected}:
             _refuse_item(text, argument, given=width is not None)
@@ -52,7 +52,13 @@ class FlatText:
 
     @cached_property
     def items(self) -> list[Item]:
-        return list(chain.from_iterable(self.sentences))
+        found = list(chain.from_iterable(self.sentences))
+        if len(found) != self.offsets[-1]:  # a table, say: as long as it has rows, and then it gives its columns
+            raise DataError(
+                f"the sentences say that they have {self.offsets[-1]} items, and have {len(found)}; give lists",
+                place="X",
+            )
+        return found
 
     def column(self, column: int) -> list[str]:
         """All values of one column."""

@@ -7,6 +7,7 @@ weights, the kernels for candidate lists are used.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from typing import Any, Protocol
 
@@ -30,6 +31,7 @@ from tagwright.io.spans import Borders
 from tagwright.scores.linear import LinearScores
 
 RUN_TOKENS = 1 << 11
+READY_LABELS = 200
 
 
 class Scores(Protocol):
@@ -70,8 +72,9 @@ class Decoder:
         self._chain: Chain | SecondOrderChain | None = None
 
     def make_ready(self) -> None:
-        """Make what tagging needs now rather than at the first sentence."""
-        self._ready_steps()
+        """Make what tagging needs now rather than at the first sentence; a thousand labels would take a second."""
+        if self.scores.n_labels <= READY_LABELS:
+            self._ready_steps()
 
     def best(self, data: Dataset, allowed: Bools | None = None) -> Ints:
         """The best label of every token [n]."""
@@ -226,8 +229,8 @@ class Decoder:
         self.scores.emission(data, first, last, out)
 
     def _check_possible(self, scores: Doubles, first: int) -> None:
-        if -np.inf in scores.tolist():
-            impossible = np.flatnonzero(scores == -np.inf)
+        if not math.isfinite(sum(scores.tolist())):
+            impossible = np.flatnonzero(~(scores > -np.inf))
             restrictions = "the allowed labels and the forbidden transitions"
             if self.dictionary is not None:
                 restrictions = "the tag dictionary, the allowed labels and the forbidden transitions"

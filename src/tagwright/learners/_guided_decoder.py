@@ -99,6 +99,9 @@ class GuidedDecoder(Decoder):
         self.rules = make_rules(labels.layout, self.allowed[0])
         self._search = Search.build(1, beam, scores.width, scores.dtype)
 
+    def make_ready(self) -> None:
+        """There are no steps of a chain here."""
+
     def best(self, data: Dataset, allowed: Bools | None = None) -> Ints:
         """The label of every token [n]."""
         found = np.zeros(data.n_tokens, np.int32)

@@ -20,6 +20,7 @@ from tagwright.attributes.clusters import WordClusters
 from tagwright.attributes.templates import FeatureSet
 from tagwright.calibration import Platt
 from tagwright.encode.encoder import Encoder
+from tagwright.encode.forms import N_EDGES
 from tagwright.encode.vocabulary import Vocabulary
 from tagwright.errors import ModelFileError
 from tagwright.learners._stored_chain import restore_chain, store_chain
@@ -165,13 +166,16 @@ def _restore_encoder(features: FeatureSet | None, width: int, stored: StoredMode
         values = stored.strings[f"column{c}.values"]
         column.restore(values, codes, terms)
         limits = np.array([len(term) for term in terms])
-        fits = narrow.dtype.kind == "i" and codes.shape == (len(column), len(terms))
+        fits = narrow.dtype.kind == "i" and codes.shape == (N_EDGES + len(values), len(terms))
         if not fits or (codes >= limits).any() or (codes < -1).any():
             raise ModelFileError(f"the codes of column {c} do not fit its values")
     encoder.number_slots()
     for k, cells in enumerate(features.conjunctions):
-        encoder.add_conjunction(cells, stored.arrays[f"conjunction{k}.keys"].astype(np.int64))
-    encoder.group_conjunctions()
+        keys = stored.arrays[f"conjunction{k}.keys"].astype(np.int64)
+        if keys.ndim != 1 or (np.diff(keys) <= 0).any() or keys.min(initial=0) < 0:
+            raise ModelFileError(f"the combinations of conjunction {k} are not in order")
+        encoder.add_conjunction(cells, keys)
+    encoder.make_ready()
     return encoder
 
 

@@ -34,8 +34,7 @@ NOWHERE = -1
 LARGEST = np.iinfo(np.int32).max // SHORT - 1
 """The last weight that a place can name; an attribute beyond it gets a row."""
 ROOM = 1 << 14
-"""New rows, or places of new forms, for which there is room before arrays must be copied. Room costs no memory until it
-is used."""
+"""New rows, or places of new forms, for which there is room before arrays must be copied."""
 
 
 @dataclass(frozen=True, slots=True)
