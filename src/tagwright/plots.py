@@ -95,8 +95,19 @@ def _plot_xy(
             if wanted:
                 set_scale("log")
                 for set_formatter in (axis.set_major_formatter, axis.set_minor_formatter):
-                    set_formatter(_matplotlib().ticker.LogFormatter(minor_thresholds=(2, 0.5)))  # 0.02, not 2 · 10⁻²
+                    set_formatter(_plain_numbers())
         return _finish(figure, axes, len(series))
+
+
+def _plain_numbers() -> Any:
+    """For a logarithmic axis: 0.02 and 100,000, not 2 · 10⁻² and 1e+05; between tens only where there is room."""
+    formatter: Any = _matplotlib().ticker.LogFormatter
+
+    class PlainNumbers(formatter):  # type: ignore[misc]
+        def __call__(self, x: float, pos: int | None = None) -> str:
+            return f"{x:,.10g}" if super().__call__(x, pos) else ""
+
+    return PlainNumbers(minor_thresholds=(1.5, 0.4))
 
 
 def _begin(title: str, x_label: str, y_label: str) -> tuple[Figure, Any]:
