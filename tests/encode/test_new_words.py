@@ -10,11 +10,12 @@ from tagwright.attributes.cells import Term
 from tagwright.attributes.characters import TESTS, classes_of, flag_grid
 from tagwright.attributes.words import FUNCTIONS
 from tagwright.encode.new_words import SOURCES, NewWords
+from tagwright.encode.spelled import Spelled
 from tagwright.encode.string_table import UNKNOWN
 from tagwright.encode.vocabulary import Vocabulary
 
 # Surrogates, the separator, letters that change their length in lower case, accents and clashes of short strings.
-CHARACTERS = st.sampled_from("aAbB1-.\nÉéİß東\u0301\ud800\U0001f600") | st.characters()
+CHARACTERS = st.sampled_from("aAbB1-.\nÉéİΣß東\u0301\ud800\U0001f600") | st.characters()
 WORDS = st.lists(st.text(CHARACTERS, max_size=5) | st.text(max_size=80), max_size=12)
 TERMS = [
     Term(name, n)
@@ -40,7 +41,7 @@ def test_codes_equal_those_of_single_words(known: list[str], words: list[str]) -
         vocabularies.append(Vocabulary(dict.fromkeys(v for word in known if (v := function(word)) is not None)))
     new = NewWords(TERMS, vocabularies)
     found = np.full((len(words), len(TERMS)), -9, np.int32)
-    new.find(words, found)
+    new.find(Spelled.build(words), found)
     expected = np.array(expected_codes(TERMS, vocabularies, words), np.int32).reshape(found.shape)
     mine = [k for k in range(len(TERMS)) if k not in new.others]
     np.testing.assert_array_equal(found[:, mine], expected[:, mine])
@@ -51,13 +52,15 @@ def test_codes_equal_those_of_single_words(known: list[str], words: list[str]) -
 def test_a_column_with_one_term() -> None:
     for term, value in ((Term("word"), "Run"), (Term("suffix", 2), "un"), (Term("longshape"), "Xxx")):
         codes = np.empty((2, 1), np.int32)
-        NewWords([term], [Vocabulary(["other", value])]).find(["Run", "?"], codes)
+        NewWords([term], [Vocabulary(["other", value])]).find(Spelled.build(["Run", "?"]), codes)
         assert codes.tolist() == [[1], [UNKNOWN]]
 
 
 def test_a_word_too_short_has_no_affix_even_where_the_empty_one_is_known() -> None:
     codes = np.empty((1, 2), np.int32)
-    NewWords([Term("suffix", 3), Term("prefix", 3)], [Vocabulary([""]), Vocabulary([""])]).find(["ab"], codes)
+    NewWords([Term("suffix", 3), Term("prefix", 3)], [Vocabulary([""]), Vocabulary([""])]).find(
+        Spelled.build(["ab"]), codes
+    )
     assert codes.tolist() == [[UNKNOWN, UNKNOWN]]
 
 

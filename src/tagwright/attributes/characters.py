@@ -46,20 +46,30 @@ def classes_of(text: str) -> tuple[int, int]:
     return class_of(text[0]) if text else 0, rest
 
 
-class ClassTable:
-    """The class of every code point, for kernels; worked out as code points are met."""
+class PointTable:
+    """A number for every code point, for kernels; worked out as code points are met, ASCII before. 0: not met yet."""
 
-    def __init__(self) -> None:
-        self.classes: Classes = np.zeros(0x110000, np.uint8)
+    def __init__(self, dtype: type[np.unsignedinteger[Any]], number_of: Callable[[str], int]) -> None:
+        self.numbers: NDArray[Any] = np.zeros(0x110000, dtype)
+        self._number_of = number_of
+        self.meet(np.arange(128, dtype=np.uint32))
 
-    def of(self, points: NDArray[np.uint32]) -> Classes:
+    def meet(self, points: NDArray[np.uint32]) -> NDArray[Any]:
         """The table, with all these code points in it."""
-        for point in np.unique(points[self.classes[points] == 0]).tolist():
-            self.classes[point] = class_of(chr(point))
-        return self.classes
+        for point in np.unique(points[self.numbers[points] == 0]).tolist():
+            self.numbers[point] = self._number_of(chr(point))
+        return self.numbers
 
 
-CLASSES = ClassTable()
+def lower_of(character: str) -> int:
+    """Its lower case, FIRST_POINT up; NOT_ALONE where that is no single character, or depends on the neighbours."""
+    lower = character.lower()
+    return NOT_ALONE if len(lower) != 1 or character == "Σ" else ord(lower) + FIRST_POINT
+
+
+NOT_ALONE, FIRST_POINT = 1, 2
+CLASSES = PointTable(np.uint8, class_of)
+LOWERS = PointTable(np.uint32, lower_of)
 
 
 def capitalised(first: Any, rest: Any) -> Any:

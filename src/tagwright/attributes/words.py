@@ -19,10 +19,9 @@ from itertools import groupby
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tagwright.attributes import characters
-from tagwright.attributes.characters import Test, classes_of
+from tagwright.attributes.characters import FIRST_POINT, PointTable, Test, classes_of
 from tagwright.attributes.clusters import need_clusters
 
 WordFunction = Callable[[str], str | None]
@@ -114,23 +113,13 @@ def _classes(text: str) -> str:
     return text.translate(_CLASSES)
 
 
-class LetterTable:
-    """The class letter of every code point, for kernels; worked out as code points are met. 0: not met yet;
-    1: nothing; else the letter's own code point plus FIRST_LETTER."""
-
-    def __init__(self) -> None:
-        self.letters: NDArray[np.uint32] = np.zeros(0x110000, np.uint32)
-
-    def of(self, points: NDArray[np.uint32]) -> NDArray[np.uint32]:
-        """The table, with all these code points in it."""
-        for point in np.unique(points[self.letters[points] == 0]).tolist():
-            letter = _class_of(chr(point))
-            self.letters[point] = ord(letter) + FIRST_LETTER if letter else 1
-        return self.letters
+def letter_of(character: str) -> int:
+    """Its class letter, FIRST_POINT up; 1 for nothing."""
+    letter = _class_of(character)
+    return ord(letter) + FIRST_POINT if letter else 1
 
 
-FIRST_LETTER = 2
-LETTERS = LetterTable()
+LETTERS = PointTable(np.uint32, letter_of)
 
 
 @lru_cache(maxsize=8192)  # distinct shapes are few: nearly every call is a hit

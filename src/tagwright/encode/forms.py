@@ -11,7 +11,6 @@ visitors: values met since, kept so that an unknown word is worked out once, and
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from itertools import repeat
 
 import numpy as np
 
@@ -21,12 +20,11 @@ from tagwright.attributes.templates import Term
 from tagwright.encode.new_words import NewWords
 from tagwright.encode.spelled import Spelled
 from tagwright.encode.string_table import UNKNOWN, StringTable
+from tagwright.encode.visitors import SOME, Visitors
 from tagwright.encode.vocabulary import Vocabulary
 
 N_EDGES = 2
 MOST_VISITORS = 1 << 16
-SOME_VISITORS = 1 << 12
-"""For so many there is room when a model is loaded."""
 
 
 class ColumnForms:
@@ -37,7 +35,7 @@ class ColumnForms:
         self.terms = tuple(terms)
         self.vocabularies = [Vocabulary() for _ in terms]
         self.values: list[str] = []  # of the known forms after the edges
-        self.visitors: dict[str, int] = {}  # their forms
+        self.visitors = Visitors(0)
         self.n_known = 0
         self.season = 0  # of visitors: grows when they are sent away
         self._codes: Ints = np.empty((0, len(terms)), np.int32)  # with room for visitors
@@ -73,14 +71,14 @@ class ColumnForms:
     def restore(self, values: Sequence[str], codes: Ints, vocabularies: Sequence[Sequence[str]]) -> None:
         """The state that a model file holds."""
         self._know(list(values))
-        self.n_known = len(codes)
-        self._codes = grown(codes, len(codes) + SOME_VISITORS, 0)
+        self._codes = grown(codes, len(codes) + SOME, 0)
         self.vocabularies = [Vocabulary(values) for values in vocabularies]
         self._new_words = NewWords(self.terms, self.vocabularies)  # now rather than at the first unknown word
 
     def _know(self, values: list[str]) -> None:
         self.values = values
         self.n_known = N_EDGES + len(values)
+        self.visitors = Visitors(self.n_known)
         self._table = StringTable.build(values, N_EDGES)
 
     def find(self, values: Spelled, forms: Ints) -> None:
@@ -88,29 +86,31 @@ class ColumnForms:
         unknown = self._table.find(values, forms)
         if not len(unknown):
             return
-        strings = values.strings(unknown)
-        new = [value for value in dict.fromkeys(strings) if value not in self.visitors]
-        if new:
-            self._receive(new)
-        for p, value in zip(unknown.tolist(), strings, strict=True):
-            forms[p] = self.visitors[value]
+        try:
+            new = self.visitors.find(values, unknown, forms)
+            if len(new):
+                self._receive(values.some(new))
+        except BaseException:  # Ctrl-C, say: nobody may stay without codes
+            self._send_away()
+            raise
 
     def forget_visitors(self) -> None:
         """Make room, if it is needed. Forms found before no longer count."""
         if len(self.visitors) > MOST_VISITORS:
-            self.visitors.clear()
-            self.season += 1
+            self._send_away()
 
-    def _receive(self, values: list[str]) -> None:
-        """Work out the codes of new values; what a vocabulary does not know is −1."""
-        first = len(self)
-        last = first + len(values)
+    def _send_away(self) -> None:
+        self.visitors.clear()
+        self.season += 1
+
+    def _receive(self, values: Spelled) -> None:
+        """Work out the codes of the last visitors; what a vocabulary does not know is −1."""
+        last = len(self)
+        first = last - len(values.begins)
         self._codes = grown(self._codes, last, last)
         if self._new_words is None:
             self._new_words = NewWords(self.terms, self.vocabularies)
         codes = self._codes[first:last]
         self._new_words.find(values, codes)
         for k in self._new_words.others:
-            made = map(self._functions[k], values)
-            codes[:, k] = list(map(self.vocabularies[k].index.get, made, repeat(UNKNOWN)))  # type: ignore[arg-type,assignment]
-        self.visitors.update(zip(values, range(first, last), strict=True))
+            codes[:, k] = self.vocabularies[k].find_all(map(self._functions[k], values.strings()))

@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 from tagwright._jit import tight_kernel
 from tagwright._registers import fetch_early
 from tagwright.arrays import Ints, Longs
-from tagwright.attributes.characters import CLASSES, TESTS, Classes, flag_grid
+from tagwright.attributes.characters import CLASSES, FIRST_POINT, TESTS, Classes, flag_grid
 from tagwright.attributes.templates import Term
-from tagwright.attributes.words import FIRST_LETTER, LETTERS, LONGSHAPE_LENGTH, SHAPE_LENGTH
+from tagwright.attributes.words import LETTERS, LONGSHAPE_LENGTH, SHAPE_LENGTH
 from tagwright.encode.spelled import Points, Spelled
 from tagwright.encode.string_table import (
     UNKNOWN,
@@ -49,14 +49,14 @@ class NewWords:
         self._arrays = (described, tables.records, tables.slots, tables.bounds, shapes, work)
         self.others = np.flatnonzero(described[:, 0] == OTHER).tolist()
 
-    def find(self, values: list[str], codes: Ints) -> None:
+    def find(self, words: Spelled, codes: Ints) -> None:
         """The codes of some words [n, K], but those of `others`."""
-        spelled = Spelled.build(values + [value.lower() for value in values])
-        classes = (CLASSES.classes, LETTERS.letters, flag_grid())
-        arrays = (spelled.points, spelled.begins, spelled.ends, *classes, *self._arrays, codes)
+        spelled = (words.points, words.begins, words.ends, *words.lower())
+        arrays = (*spelled, CLASSES.numbers, LETTERS.numbers, flag_grid(), *self._arrays, codes)
         if not find_codes(*arrays):  # there are characters that were never met
-            CLASSES.of(spelled.points)
-            LETTERS.of(spelled.points)
+            met = Spelled.build(words.strings()).points
+            CLASSES.meet(met)
+            LETTERS.meet(met)
             find_codes(*arrays)
 
 
@@ -85,8 +85,8 @@ def write_shapes(
             first = int(kind)
         else:
             rest |= int(kind)
-        if letter >= FIRST_LETTER:  # else it is nothing
-            letter -= np.uint32(FIRST_LETTER)
+        if letter >= FIRST_POINT:  # else it is nothing
+            letter -= np.uint32(FIRST_POINT)
             if p < begin + SHAPE_LENGTH and (shape == 0 or shapes[shape - 1] != letter):
                 shapes[shape] = letter
                 shape += 1
@@ -99,10 +99,11 @@ def write_shapes(
 
 @tight_kernel
 def find_codes(
-    points: Points, begins: Longs, ends: Longs, classes: Classes, letters: Points, flags: NDArray[np.uint16],
-    terms: Longs, records: Points, slots: Longs, bounds: Longs, shapes: Points, work: Longs, codes: Ints,
+    points: Points, begins: Longs, ends: Longs, low_points: Points, low_begins: Longs, low_ends: Longs,
+    classes: Classes, letters: Points, flags: NDArray[np.uint16], terms: Longs, records: Points, slots: Longs,
+    bounds: Longs, shapes: Points, work: Longs, codes: Ints,
 ) -> bool:  # fmt: skip
-    """Given n words and the same in lower case, and `terms` as _describe gives them; shapes, work [3, K or more]: work.
+    """Given n words, the same in lower case, and `terms` as _describe gives them; shapes, work [3, K or more]: work.
     Returned: codes [n, K]; False where a character was never met."""
     n, K = codes.shape
     froms, tos, hashes = work[0], work[1], work[2]
@@ -118,16 +119,14 @@ def find_codes(
                 codes[w, k] = 0 if size & 1 and held >> (size >> 1) & 1 else UNKNOWN
             if source >= FLAG:
                 continue
-            if source == SHAPE:
-                froms[k], tos[k] = 0, shape_end
-            elif source == LONGSHAPE:
-                froms[k], tos[k] = SHAPE_LENGTH, longshape_end
-            else:
-                spelled = w if source == WRITTEN else n + w
-                froms[k], tos[k] = cut(begins[spelled], ends[spelled], size)
-            if source < SHAPE:
+            if source == WRITTEN:
+                froms[k], tos[k] = cut(begins[w], ends[w], size)
                 hashes[k] = hash_points(points, froms[k], tos[k])
+            elif source == LOWER:
+                froms[k], tos[k] = cut(low_begins[w], low_ends[w], size)
+                hashes[k] = hash_points(low_points, froms[k], tos[k])
             else:
+                froms[k], tos[k] = (0, shape_end) if source == SHAPE else (SHAPE_LENGTH, longshape_end)
                 hashes[k] = hash_points(shapes, froms[k], tos[k])
             fetch_early(slots, bounds[k, 1] + first_slot(hashes[k], slots[bounds[k, 1] : bounds[k + 1, 1]]))
         for k in range(K):  # ask for records
@@ -135,8 +134,10 @@ def find_codes(
                 fetch_record(hashes[k], records[bounds[k, 0] :], slots[bounds[k, 1] : bounds[k + 1, 1]])
         for k in range(K):
             own, own_slots = records[bounds[k, 0] :], slots[bounds[k, 1] : bounds[k + 1, 1]]
-            if terms[k, 0] < SHAPE:
+            if terms[k, 0] == WRITTEN:
                 codes[w, k] = look_up(points, froms[k], tos[k], hashes[k], own, own_slots)
+            elif terms[k, 0] == LOWER:
+                codes[w, k] = look_up(low_points, froms[k], tos[k], hashes[k], own, own_slots)
             elif terms[k, 0] < FLAG:
                 codes[w, k] = look_up(shapes, froms[k], tos[k], hashes[k], own, own_slots)
     return True

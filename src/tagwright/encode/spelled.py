@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from tagwright._jit import tight_kernel
 from tagwright.arrays import Longs
-from tagwright.attributes.characters import CLASSES, Classes
+from tagwright.attributes.characters import CLASSES, FIRST_POINT, LOWERS, Classes
 
 Points = NDArray[np.uint32]
 
@@ -45,15 +45,29 @@ class Spelled:
         fits = cut_at_separators(points, ord(SEPARATOR), begins, ends) == n
         return cls(joined, points, begins, ends) if fits else None
 
-    def strings(self, which: Longs) -> list[str]:
-        """Some of them as strings."""
-        begins, ends = self.begins[which].tolist(), self.ends[which].tolist()
-        return [self.joined[begin:end] for begin, end in zip(begins, ends, strict=True)]
+    def some(self, which: Longs) -> Spelled:
+        """Some of them, each once."""
+        return Spelled(self.joined, self.points, self.begins[which], self.ends[which])
+
+    def strings(self) -> list[str]:
+        """The same as Python has them."""
+        bounds = zip(self.begins.tolist(), self.ends.tolist(), strict=True)
+        return [self.joined[begin:end] for begin, end in bounds]
+
+    def lower(self) -> tuple[Points, Longs, Longs]:
+        """The points, begins and ends of the same in lower case, as `str.lower` has it."""
+        points, begins, ends = np.empty_like(self.points), np.empty_like(self.begins), np.empty_like(self.ends)
+        if lower_strings(self.points, self.begins, self.ends, LOWERS.numbers, points, begins, ends):
+            return points, begins, ends
+        strings = self.strings()  # with characters never met, or such that are not lowered one by one
+        LOWERS.meet(_points("".join(strings)))
+        lower = Spelled.build([string.lower() for string in strings])
+        return lower.points, lower.begins, lower.ends
 
     def character_classes(self) -> tuple[Classes, Classes]:
         """For each string the class of its first character and the union over the rest (attributes/characters.py)."""
         first, rest = np.empty(len(self.begins), np.uint8), np.empty(len(self.begins), np.uint8)
-        classify_strings(self.points, self.begins, self.ends, CLASSES.of(self.points), first, rest)
+        classify_strings(self.points, self.begins, self.ends, CLASSES.meet(self.points), first, rest)
         return first, rest
 
 
@@ -72,6 +86,24 @@ def cut_at_separators(points: Points, separator: int, begins: Longs, ends: Longs
             n += 1
             begin = p + 1
     return n
+
+
+@tight_kernel
+def lower_strings(
+    points: Points, begins: Longs, ends: Longs, lowers: Points, out: Points, out_begins: Longs, out_ends: Longs
+) -> bool:
+    """The strings in lower case; False where a character cannot be lowered alone, or was never met."""
+    place = 0
+    for k in range(begins.shape[0]):
+        out_begins[k] = place
+        for p in range(begins[k], ends[k]):
+            lower = lowers[points[p]]
+            if lower < FIRST_POINT:
+                return False
+            out[place] = lower - np.uint32(FIRST_POINT)
+            place += 1
+        out_ends[k] = place
+    return True
 
 
 @tight_kernel

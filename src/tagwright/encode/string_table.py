@@ -91,16 +91,26 @@ def insert_strings(points: Points, begins: Longs, ends: Longs, first: int, recor
     """Number the strings from `first` on."""
     r = 0
     for k in range(begins.shape[0]):
-        size = ends[k] - begins[k]
-        records[r], records[r + 1] = first + k, size
-        for j in range(size):  # a slice would have Numba load its arrays with this kernel: 50 ms of a start
-            records[r + HEAD + j] = points[begins[k] + j]
-        h = hash_points(points, begins[k], ends[k])
-        place = first_slot(h, slots)
-        while slots[place] != EMPTY:
-            place = (place + 1) & (slots.shape[0] - 1)
-        slots[place] = ((h & HASH_BITS) << 32) | r
-        r += HEAD + size
+        insert_string(hash_points(points, begins[k], ends[k]), r, slots)
+        r = write_record(first + k, points, begins[k], ends[k], records, r)
+
+
+@tight_kernel
+def insert_string(h: int, r: int, slots: Longs) -> None:
+    """Have a hash lead to record r."""
+    place = first_slot(h, slots)
+    while slots[place] != EMPTY:
+        place = (place + 1) & (slots.shape[0] - 1)
+    slots[place] = ((h & HASH_BITS) << 32) | r
+
+
+@tight_kernel
+def write_record(number: int, points: Points, begin: int, end: int, records: Points, r: int) -> int:
+    """Record r; returns its end."""
+    records[r], records[r + 1] = number, end - begin
+    for j in range(end - begin):  # a slice would have Numba load its arrays with this kernel: 50 ms of a start
+        records[r + HEAD + j] = points[begin + j]
+    return int(r + HEAD + end - begin)
 
 
 @tight_kernel

@@ -33,4 +33,8 @@ class Vocabulary:
         new = [value for value in dict.fromkeys(values) if value is not None and value not in self.index]
         self.index.update(zip(new, count(len(self.values))))
         self.values += new
+        return self.find_all(values)
+
+    def find_all(self, values: Iterable[str | None]) -> list[int]:
+        """The numbers of all `values`; −1 for None and for what is not there."""
         return list(map(self.index.get, values, repeat(-1)))  # type: ignore[arg-type]  # None is no key

@@ -24,11 +24,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import islice, pairwise
+from itertools import pairwise
 
 import numpy as np
 
-from tagwright.arrays import Doubles, Floats, Ints, Longs, Workers, padded
+from tagwright.arrays import Doubles, Floats, Ints, Longs, Workers, grown, padded
 from tagwright.attributes.characters import all_capitals, capitalised, classes_of, has_digit, has_hyphen
 from tagwright.encode.dataset import Dataset, spread
 from tagwright.encode.forms import N_EDGES, ColumnForms
@@ -248,11 +248,8 @@ class TableScores:
         first, last = self.filled, len(self.column)
         if first == last:
             return
-        if last > len(self.table):
-            grown = np.zeros((last + last // 4, self.width), self.dtype)
-            grown[:first] = self.table[:first]
-            self.table = grown
-        visitors = list(islice(self.column.visitors, first - self.column.n_known, None))
+        self.table = grown(self.table, last, last)
+        visitors = self.column.visitors.strings(first - self.column.n_known)
         self.table[first:last, : self.n_labels] = np.log(self.smoothing * self.spelling.suggest(visitors))
         self.table[first:last, : self.n_labels] -= self.log_totals
         self.filled = last
