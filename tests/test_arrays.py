@@ -1,15 +1,16 @@
-"""The padding rule, the cutting of work, and threads."""
+"""The padding rule, rows at cache lines, the cutting of work, and threads."""
 
 from __future__ import annotations
 
 import time
+from itertools import pairwise
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tagwright.arrays import LANES, Workers, cut_evenly, padded
+from tagwright.arrays import LANES, Workers, cut_evenly, empty_rows, grown, padded, zero_rows
 
 
 @given(st.integers(1, 500))
@@ -66,3 +67,25 @@ def test_after_an_error_nobody_goes_on_working() -> None:
     time.sleep(0.1)
     assert len(done) == finished  # and what had begun was waited for
     workers.close()
+
+
+@pytest.mark.parametrize("shape", [(3, 16), (0, 16), (2, 5, 64), (7,)], ids=str)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int64])
+def test_rows_begin_at_a_cache_line(shape: tuple[int, ...], dtype: type) -> None:
+    several = [empty_rows(shape, dtype) for _ in range(9)] + [zero_rows(shape, dtype) for _ in range(9)]
+    for rows in several:
+        assert rows.shape == shape
+        assert rows.dtype == dtype
+        assert rows.flags.c_contiguous
+        assert rows.flags.writeable
+        assert rows.size == 0 or rows.ctypes.data % 64 == 0
+    assert not any(rows.any() for rows in several[9:])
+    assert not any(np.shares_memory(a, b) for a, b in pairwise(several))
+
+
+def test_what_grows_stays_at_a_cache_line_and_keeps_its_rows() -> None:
+    rows = grown(np.arange(32.0).reshape(2, 16), 3, 1)
+    assert rows.ctypes.data % 64 == 0
+    assert rows.shape == (4, 16)
+    np.testing.assert_array_equal(rows, [np.arange(16), np.arange(16, 32), np.zeros(16), np.zeros(16)])
+    assert grown(rows, 4, 100) is rows

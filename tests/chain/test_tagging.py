@@ -11,7 +11,7 @@ from toy import toy_columns, toy_dicts, toy_words
 from tagwright.arrays import Workers
 from tagwright.attributes import resolve
 from tagwright.chain.candidates import FEW, Candidates, best_paths_of_candidates
-from tagwright.chain.tagging import best_labels
+from tagwright.chain.tagging import LinearTagging
 from tagwright.chain.viterbi import Steps, best_paths
 from tagwright.encode.dataset import Dataset
 from tagwright.encode.encoder import Encoder
@@ -49,7 +49,7 @@ def all_rows(scores: LinearScores, data: Dataset) -> np.ndarray:
 @pytest.mark.parametrize("kind", list(MAKERS))
 def test_labels_equal_those_of_rows_and_viterbi(kind: str, Y: int, dtype: type) -> None:
     scores, data, steps = random_model(kind, Y, dtype, seed=Y)
-    labels, totals = best_labels(scores, data, steps, None)
+    labels, totals = LinearTagging(scores, steps).best(data, None)
     expected, best = best_paths(all_rows(scores, data), data.offsets, steps)
     np.testing.assert_array_equal(labels, expected)
     np.testing.assert_allclose(totals, best, rtol=1e-5)
@@ -66,7 +66,7 @@ def test_candidates_equal_those_of_rows_and_viterbi(kind: str, Y: int, dtype: ty
     pointers = np.concatenate([[0], np.cumsum(masks.sum(axis=1))]).astype(np.int64)
     sets = rng.integers(0, 9, data.n_tokens).astype(np.int32)
     candidates = Candidates(sets, pointers, np.nonzero(masks)[1].astype(np.uint16))
-    labels, _ = best_labels(scores, data, steps, candidates)
+    labels, _ = LinearTagging(scores, steps).best(data, candidates)
     expected, _ = best_paths_of_candidates(all_rows(scores, data), data.offsets, candidates, steps)
     np.testing.assert_array_equal(labels, expected)
     assert masks[sets, labels].all()
@@ -79,5 +79,5 @@ def test_a_sentence_without_a_labelling_is_known_by_its_number() -> None:
     )
     everything = Candidates.everything(data.n_tokens, 2)
     for candidates in (None, everything):
-        totals = best_labels(scores, data, closed, candidates)[1]
+        totals = LinearTagging(scores, closed).best(data, candidates)[1]
         np.testing.assert_array_equal(totals == -np.inf, data.lengths > 1)

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from tagwright._jit import tight_kernel
-from tagwright.arrays import Bools, Doubles, Floats, Ints, Longs, Shorts
+from tagwright.arrays import Bools, Doubles, Floats, Ints, Longs, Shorts, empty_rows
 from tagwright.chain.forward_backward import FLOOR, Chain, Expectations
 from tagwright.chain.log_space import log_forward_backward
 from tagwright.chain.tilt import tilt
@@ -379,7 +379,7 @@ def best_paths_of_candidates(
     found, scores = np.empty(len(emission), np.int32), np.empty(len(offsets) - 1)
     viterbi_of_candidates(
         emission, offsets, *candidates.arrays, steps.transition, steps.incoming, steps.start, steps.stop, steps.lead,
-        np.empty((int(np.diff(offsets).max(initial=1)), P), emission.dtype), np.empty(steps.n_labels + 4, np.int64),
+        empty_rows((int(np.diff(offsets).max(initial=1)), P), emission.dtype), np.empty(steps.n_labels + 4, np.int64),
         np.empty(P, emission.dtype), found, scores,
     )  # fmt: skip
     return found, scores

@@ -29,7 +29,7 @@ import numpy as np
 
 from tagwright._jit import tight_kernel
 from tagwright._registers import add_products, largest
-from tagwright.arrays import Bools, Doubles, Floats, Ints, Longs, padded
+from tagwright.arrays import Bools, Doubles, Floats, Ints, Longs, empty_rows, padded, zero_rows
 from tagwright.chain.log_space import log_forward_backward
 from tagwright.chain.tilt import tilt
 
@@ -66,11 +66,12 @@ class Chain:
         Y = len(start)
         shift, first, last = (_peak(scores) for scores in (transition, start, stop))
         scores = (np.array(transition, np.float64), np.array(start, np.float64), np.array(stop, np.float64))
-        matrix = np.zeros((padded(Y), padded(Y)), dtype)
+        matrix, transposed = zero_rows((2, padded(Y), padded(Y)), dtype)
         matrix[:Y, :Y] = np.exp(transition - shift)  # in the type of the scores: float32 is the faster one
-        ends = np.zeros((2, padded(Y)), dtype)
+        transposed[:] = matrix.T
+        ends = zero_rows((2, padded(Y)), dtype)
         ends[:, :Y] = np.exp(start - first), np.exp(stop - last)
-        return cls(Y, matrix, np.ascontiguousarray(matrix.T), ends[0], ends[1], shift, first + last, scores)
+        return cls(Y, matrix, transposed, ends[0], ends[1], shift, first + last, scores)
 
 
 def _peak(scores: Floats) -> float:
@@ -326,9 +327,9 @@ def expect(
     is possible (such a sentence's marginals mean nothing).
     """
     N, P, L = len(offsets) - 1, emission.shape[1], int(np.diff(offsets).max())
-    work = np.empty((3, 2 * L, P), emission.dtype)
+    work = empty_rows((3, 2 * L, P), emission.dtype)
     bits = np.empty(P if emission.dtype == np.float32 else 0, np.int32)
-    edges = np.zeros((P, P), emission.dtype)
+    edges = zero_rows((P, P), emission.dtype)
     log_z = np.empty(N)
     done = np.empty(N, np.bool_)
     shifts = chain.shift * (np.diff(offsets) - 1) + chain.edge_shift
@@ -336,7 +337,7 @@ def expect(
     pivots = np.zeros(N) if pivots is None else pivots
     forward_backward(
         emission, offsets, chain.matrix, chain.transposed, chain.start, chain.stop, chain.n_labels,
-        work[0], work[1], work[2], np.empty(2 * L), np.empty((4, P), emission.dtype), bits, bits.view(np.float32),
+        work[0], work[1], work[2], np.empty(2 * L), empty_rows((4, P), emission.dtype), bits, bits.view(np.float32),
         np.empty(2, np.int64), np.empty(2), np.empty(2, np.bool_), edges, log_z, done,
         weights, pivots - shifts, rate,
     )  # fmt: skip

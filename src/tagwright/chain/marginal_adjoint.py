@@ -29,7 +29,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tagwright._jit import tight_kernel
-from tagwright.arrays import Bools, Doubles, Floats, Ints, Longs
+from tagwright.arrays import Bools, Doubles, Floats, Ints, Longs, empty_rows, zero_rows
 from tagwright.chain.forward_backward import (
     FLOOR,
     PAIR_FLOOR,
@@ -236,14 +236,14 @@ def differentiate_marginals(
     to the gradient).
     """
     P, L, Y = emission.shape[1], int(np.diff(offsets).max()), chain.n_labels
-    work = np.empty((7, 2 * L, P), emission.dtype)
+    work = empty_rows((7, 2 * L, P), emission.dtype)
     bits = np.empty(P if emission.dtype == np.float32 else 0, np.int32)
-    edges = np.zeros((P, P), emission.dtype)
+    edges = zero_rows((P, P), emission.dtype)
     terms, done = np.empty(len(emission)), np.empty(len(offsets) - 1, np.bool_)
     marginal_adjoint(
         emission, offsets, labels, weights, rate, reference, chain.matrix, chain.transposed, chain.start, chain.stop, Y,
         work[0], work[1], work[2], work[3], work[4], work[5], work[6], np.empty(2 * L), np.empty((2 * L, 3)),
-        np.empty(2 * L, np.int32), np.empty((2, P), emission.dtype),
+        np.empty(2 * L, np.int32), empty_rows((2, P), emission.dtype),
         bits, bits.view(np.float32), np.empty(2, np.int64), np.empty(2, np.bool_), edges, terms, done,
     )  # fmt: skip
     transitions = (edges[:Y, :Y] * chain.matrix[:Y, :Y]).astype(np.float64)

@@ -10,12 +10,15 @@ from __future__ import annotations
 import numpy as np
 
 from tagwright._jit import tight_kernel
-from tagwright.arrays import Bools, Doubles, Floats, Ints, Longs, Shorts
+from tagwright.arrays import Bools, Doubles, Floats, Ints, Longs, Shorts, empty_rows
 from tagwright.chain.candidates import FEW, Candidates, step_to_candidates, trace_candidates
 from tagwright.chain.viterbi import Steps, step, trace_back
 from tagwright.encode.dataset import Dataset
 from tagwright.scores.linear import AHEAD, LinearScores, add_attribute_scores, fetch_places, score_token
 from tagwright.scores.places import NOWHERE, SHORT
+
+KEPT_ROWS = 512
+"""Rows of work that are kept, enough for most sentences; a longer one has its own."""
 
 
 @tight_kernel
@@ -102,27 +105,34 @@ def longest_sentence(offsets: Longs) -> int:
     return longest
 
 
-def best_labels(
-    scores: LinearScores, data: Dataset, steps: Steps, candidates: Candidates | None
-) -> tuple[Ints, Doubles]:
-    """The best labels of all tokens [n], and of every sentence a number [N]: −inf where no labelling is possible."""
-    found, totals = np.empty(data.n_tokens, np.int32), np.empty(data.n_sentences)
-    Y, P = steps.n_labels, scores.width
-    work = np.empty((longest_sentence(data.offsets) + 2, P), scores.dtype)
-    row, sums, delta = work[:1], work[1], work[2:]
-    alive = np.empty(Y + 4, np.int64)
-    chain = (steps.transition, steps.incoming, steps.start, steps.stop, steps.lead)
-    table, pattern, weights = scores.table, scores.pattern, scores.weights
-    if candidates is None:
-        tag_sentences(
-            scores.places.of_tokens(data, 0, data.n_sentences), table, pattern.labels, weights, data.pointers,
-            data.attributes, data.values, pattern.pointers, data.offsets, *chain, row, delta, alive, sums, found,
-            totals,
-        )  # fmt: skip
-    else:
-        wanted: Bools = (np.diff(candidates.pointers) > 1)[candidates.rows]
-        tag_candidates(
-            scores.places.of_tokens(data, 0, data.n_sentences, wanted), table, pattern.labels, weights, data.offsets,
-            *candidates.arrays, *chain, row[0], delta, alive, sums, found, totals,
-        )  # fmt: skip
-    return found, totals
+class LinearTagging:
+    """Linear scores with the chain that goes on from them; one text at a time."""
+
+    def __init__(self, scores: LinearScores, steps: Steps) -> None:
+        self.scores = scores
+        self.n_labels = steps.n_labels
+        self._chain = (steps.transition, steps.incoming, steps.start, steps.stop, steps.lead)
+        self._alive = np.empty(steps.n_labels + 4, np.int64)
+        self._rows: Floats = empty_rows((KEPT_ROWS, scores.width), scores.dtype)
+
+    def best(self, data: Dataset, candidates: Candidates | None) -> tuple[Ints, Doubles]:
+        """The best labels of all tokens [n]; of every sentence a number [N], −inf where no labelling is possible."""
+        found, totals = np.empty(data.n_tokens, np.int32), np.empty(data.n_sentences)
+        scores, rows, n_rows = self.scores, self._rows, longest_sentence(data.offsets) + 2
+        if n_rows > KEPT_ROWS:
+            rows = empty_rows((n_rows, scores.width), scores.dtype)
+        row, sums, delta = rows[:1], rows[1], rows[2:]
+        table, pattern, weights = scores.table, scores.pattern, scores.weights
+        if candidates is None:
+            tag_sentences(
+                scores.places.of_tokens(data, 0, data.n_sentences), table, pattern.labels, weights, data.pointers,
+                data.attributes, data.values, pattern.pointers, data.offsets, *self._chain, row, delta, self._alive,
+                sums, found, totals,
+            )  # fmt: skip
+        else:
+            wanted: Bools = (np.diff(candidates.pointers) > 1)[candidates.rows]
+            tag_candidates(
+                scores.places.of_tokens(data, 0, data.n_sentences, wanted), table, pattern.labels, weights,
+                data.offsets, *candidates.arrays, *self._chain, row[0], delta, self._alive, sums, found, totals,
+            )  # fmt: skip
+        return found, totals

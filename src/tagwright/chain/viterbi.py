@@ -18,7 +18,7 @@ import numpy as np
 
 from tagwright._jit import tight_kernel
 from tagwright._registers import BYTES, largest, lowest_bit, reaching, sums_reaching
-from tagwright.arrays import Doubles, Floats, Ints, Longs, padded
+from tagwright.arrays import Doubles, Floats, Ints, Longs, empty_rows, padded
 
 MARGIN = 1e-3
 """Safety of the pruning test against rounding."""
@@ -40,9 +40,10 @@ class Steps:
     @classmethod
     def build(cls, transition: Doubles, start: Doubles, stop: Doubles, dtype: type[np.floating[Any]]) -> Steps:
         Y = len(start)
-        rows = np.full((Y, padded(Y)), -np.inf, dtype)
-        rows[:, :Y] = transition
-        ends = np.full((2, padded(Y)), -np.inf, dtype)
+        rows, incoming, leads = empty_rows((3, Y, padded(Y)), dtype)
+        ends = empty_rows((2, padded(Y)), dtype)
+        rows[:], incoming[:], ends[:] = -np.inf, -np.inf, -np.inf
+        rows[:, :Y], incoming[:, :Y] = transition, transition.T
         ends[:, :Y] = start, stop
         lead = np.full((Y, padded(Y)), -np.inf)
         some = max(1, PORTION // max(1, Y * Y))
@@ -50,10 +51,8 @@ class Steps:
             with np.errstate(invalid="ignore"):  # −inf − −inf: a way closed to both gives no lead
                 gains = np.fmax.reduce(transition - transition[first : first + some, None], axis=2)
             lead[first : first + some, :Y] = np.where(np.isnan(gains), -np.inf, gains)
-        incoming = np.full((Y, padded(Y)), -np.inf, dtype)
-        incoming[:, :Y] = transition.T
-        finite = np.minimum(lead + MARGIN, np.finfo(dtype).max)  # so that it cannot help who is out already
-        return cls(Y, rows, incoming, ends[0], ends[1], finite.astype(dtype))
+        leads[:] = np.minimum(lead + MARGIN, np.finfo(dtype).max)  # so that it cannot help who is out already
+        return cls(Y, rows, incoming, ends[0], ends[1], leads)
 
 
 @tight_kernel
@@ -170,7 +169,7 @@ def best_paths(emission: Floats, offsets: Longs, steps: Steps) -> tuple[Ints, Do
     Y, P = steps.n_labels, emission.shape[1]
     labels = np.empty(len(emission), np.int32)
     scores = np.empty(len(offsets) - 1)
-    delta = np.empty((int(np.diff(offsets).max(initial=1)), P), emission.dtype)
+    delta = empty_rows((int(np.diff(offsets).max(initial=1)), P), emission.dtype)
     viterbi(
         emission, offsets, steps.transition, steps.incoming, steps.start, steps.stop, steps.lead,
         delta, np.empty(Y + 4, np.int64), np.empty(P, emission.dtype), labels, scores,

@@ -23,6 +23,8 @@ from tagwright.encode.forms import N_EDGES
 
 AHEAD = 8
 """Pairs between asking for a slot and reading it."""
+SOON = 16
+"""Tokens between asking for a code and reading it."""
 FORM_BITS = 32
 NOBODY = -1
 TERM, TERM_B, DISTANCE, SIZE_B, BEGIN, END, ROW, OFFSET = 0, 1, 2, 3, 4, 5, 6, 8
@@ -61,7 +63,8 @@ class ColumnPairs:
 
     def find(self, codes: Ints, offsets: Longs, forms: Ints) -> None:
         """Put the forms of the conjunctions into their rows of forms [C, n]; codes: of the column."""
-        find_pairs(self.place, codes, self.groups, self.slots, offsets, np.empty((AHEAD, 4), np.int64), forms)
+        waiting = np.empty((AHEAD, 4), np.int64)
+        find_pairs(self.place, codes, codes.reshape(-1), self.groups, self.slots, offsets, waiting, forms)
 
 
 NO_KEYS: Longs = np.empty(0, np.int64)
@@ -98,9 +101,10 @@ def write_pair(waiting: Longs, slots: Longs, groups: Longs, g: int, forms: Ints)
 
 @tight_kernel
 def find_pairs(
-    place: int, codes: Ints, groups: Longs, slots: Longs, offsets: Longs, waiting: Longs, forms: Ints
+    place: int, codes: Ints, flat: Ints, groups: Longs, slots: Longs, offsets: Longs, waiting: Longs, forms: Ints
 ) -> None:
-    """As ColumnPairs.find. waiting [AHEAD, 4]: pairs whose slots were asked for."""
+    """As ColumnPairs.find. flat: the codes as a vector; waiting [AHEAD, 4]: pairs whose slots were asked for."""
+    K = codes.shape[1]
     for g in range(groups.shape[0]):
         term, term_b, distance, size_b = groups[g, TERM], groups[g, TERM_B], groups[g, DISTANCE], groups[g, SIZE_B]
         own = slots[groups[g, BEGIN] : groups[g, END]]
@@ -114,6 +118,8 @@ def find_pairs(
                 w = n % AHEAD
                 if n >= AHEAD:
                     write_pair(waiting[w], own, groups, g, forms)
+                if 0 <= q + distance + SOON < forms.shape[1]:
+                    fetch_early(flat, forms[place, q + distance + SOON] * K + term_b)
                 a = code_at(forms[place], codes, term, q, begin, end)
                 b = code_at(forms[place], codes, term_b, q + distance, begin, end)
                 key = EMPTY if a < 0 or b < 0 else a * size_b + b

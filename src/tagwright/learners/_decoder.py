@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from tagwright.arrays import Bools, Doubles, Floats, Ints, Longs, Workers, cut_evenly
+from tagwright.arrays import Bools, Doubles, Floats, Ints, Longs, Workers, cut_evenly, empty_rows
 from tagwright.attributes.lexicon import TagDictionary
 from tagwright.chain.candidates import Candidates, best_paths_of_candidates, expect_of_candidates
 from tagwright.chain.constraints import allow_labels
@@ -22,7 +22,7 @@ from tagwright.chain.kbest import k_best
 from tagwright.chain.second_order import SecondOrderChain, expect_of_pairs
 from tagwright.chain.second_order_paths import PairSteps, best_paths_of_pairs, k_best_of_pairs
 from tagwright.chain.span_probability import span_probabilities
-from tagwright.chain.tagging import best_labels
+from tagwright.chain.tagging import LinearTagging
 from tagwright.chain.trigrams import Trigrams
 from tagwright.chain.viterbi import Steps, best_paths
 from tagwright.encode.dataset import Dataset
@@ -69,6 +69,7 @@ class Decoder:
         self.dictionary = dictionary
         self.trigrams = trigrams
         self._steps: Steps | PairSteps | None = None
+        self._tagging: LinearTagging | None = None
         self._chain: Chain | SecondOrderChain | None = None
 
     def make_ready(self) -> None:
@@ -80,10 +81,7 @@ class Decoder:
         """The best label of every token [n]."""
         candidates = self._candidates(data)
         if self._plain and allowed is None and (candidates is None or not len(data.attributes)):
-            assert isinstance(self.scores, LinearScores)
-            steps = self._ready_steps()
-            assert isinstance(steps, Steps)
-            labels, scores = best_labels(self.scores, data, steps, candidates)
+            labels, scores = self._ready_tagging().best(data, candidates)
             self._check_possible(scores, 0)
             return labels
         labels = np.empty(data.n_tokens, np.int32)
@@ -208,12 +206,20 @@ class Decoder:
                 self._steps = PairSteps.build(*scores, self.trigrams, dtype)
         return self._steps
 
+    def _ready_tagging(self) -> LinearTagging:
+        if self._tagging is None:
+            steps = self._ready_steps()
+            assert isinstance(self.scores, LinearScores)
+            assert isinstance(steps, Steps)
+            self._tagging = LinearTagging(self.scores, steps)
+        return self._tagging
+
     def _runs(self, data: Dataset, allowed: Bools | None) -> Iterator[tuple[int, int, Floats]]:
         """Runs of sentences with their emission rows, constraints put in."""
         cuts = cut_evenly(data.lengths, max(1, data.n_tokens // RUN_TOKENS)) if data.n_sentences else []
         for first, last in cuts:
             begin, end = int(data.offsets[first]), int(data.offsets[last])
-            rows = np.empty((end - begin, self.scores.width), self.scores.dtype)
+            rows = empty_rows((end - begin, self.scores.width), self.scores.dtype)
             self._emission(data, first, last, rows)
             if allowed is not None:
                 rows[:, : self.scores.n_labels][~allowed[begin:end]] = -np.inf

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tagwright.arrays import Bools, Doubles, Longs, Workers, cut_evenly
+from tagwright.arrays import Bools, Doubles, Longs, Workers, cut_evenly, empty_rows
 from tagwright.attributes.lexicon import TagDictionary
 from tagwright.chain.forward_backward import Chain
 from tagwright.chain.second_order import AnyChain, SecondOrderChain
@@ -87,7 +87,7 @@ class ChainObjective:
         self.runs = [cut_runs(lengths, *block, tokens_a_run) for block in self.blocks]
         self.places = scores.places.of_tokens(self.data, 0, self.data.n_sentences)
         self.adjoint = Adjoint(scores, self.data, self.places, self.blocks)
-        self._buffer = np.empty((max(self._size(block) for block in self.blocks), scores.width), scores.dtype)
+        self._buffer = empty_rows((max(self._size(block) for block in self.blocks), scores.width), scores.dtype)
         self.reference = 0.0
         self.keys = keys
         self.candidates = None if dictionary is None else find_candidates(self.data, scores.n_labels, dictionary)

@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from tagwright._jit import tight_kernel
-from tagwright.arrays import Doubles, Floats, Ints, Longs
+from tagwright.arrays import Doubles, Floats, Ints, Longs, empty_rows
 from tagwright.chain.best_wrong import best_path, fill_prefixes, leave
 from tagwright.chain.viterbi import Steps
 
@@ -71,6 +71,6 @@ def hinges(emission: Floats, offsets: Longs, gold: Ints, steps: Steps, *, hammin
     longest = int(np.diff(offsets).max(initial=1))
     fill_hinges(
         emission, offsets, gold, steps.transition, steps.incoming, steps.start, steps.stop, steps.lead, hamming,
-        np.empty((longest, P), dtype), np.empty(steps.n_labels + 4, np.int64), np.empty(P, dtype), labels, values,
+        empty_rows((longest, P), dtype), np.empty(steps.n_labels + 4, np.int64), np.empty(P, dtype), labels, values,
     )  # fmt: skip
     return labels, values

@@ -28,7 +28,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tagwright._jit import tight_kernel
-from tagwright.arrays import Bools, Doubles, Floats, Ints, Longs
+from tagwright.arrays import Bools, Doubles, Floats, Ints, Longs, empty_rows
 from tagwright.chain.forward_backward import Chain
 from tagwright.losses.run import Loss, Run
 from tagwright.optim.descent import Minimum, Reason, flattened
@@ -188,7 +188,7 @@ class AveragedAdaGrad:
             "seed": np.array([secrets.randbits(64) if seed is None else seed % 2**64], np.uint64),
         }
         longest = int(np.sort(np.diff(data.offsets))[-BATCH:].sum())
-        self._emission = np.empty((longest, data.width), start.dtype)
+        self._emission = empty_rows((longest, data.width), start.dtype)
         self._gold, self._counts = np.empty(longest, np.int32), np.empty(longest)
         self._active = np.empty(Y, np.int64)
 

@@ -19,7 +19,7 @@ import numpy as np
 
 from tagwright._jit import tight_kernel
 from tagwright._registers import fetch_early
-from tagwright.arrays import Doubles, Floats, Ints, Longs, Workers, cut_evenly
+from tagwright.arrays import Doubles, Floats, Ints, Longs, Workers, cut_evenly, zero_rows
 from tagwright.encode.dataset import Dataset
 from tagwright.scores.linear import AHEAD, PIECES, LinearScores
 from tagwright.scores.places import NOWHERE, SHORT
@@ -136,7 +136,7 @@ class Adjoint:
     def __init__(self, scores: LinearScores, data: Dataset, places: Ints, blocks: list[tuple[int, int]]) -> None:
         self.scores = scores
         self.data = data
-        self.sums = np.zeros((scores.places.n_known_rows, scores.width), scores.dtype)
+        self.sums = zero_rows((scores.places.n_known_rows, scores.width), scores.dtype)
         tokens = [(int(data.offsets[first]), int(data.offsets[last])) for first, last in blocks]
         rows, attributes = np.zeros(len(self.sums), np.int64), np.zeros(scores.encoder.n_attributes, np.int64)
         self.readers = [self._list_readers(places[begin:end], rows) for begin, end in tokens]

@@ -16,11 +16,12 @@ from typing import Any
 import numpy as np
 
 from tagwright._jit import tight_kernel
-from tagwright._registers import fetch_early
+from tagwright._registers import add_rows, fetch_early
 from tagwright.arrays import Floats, Ints, Longs, Workers, grown, padded
 from tagwright.encode.dataset import Dataset
 from tagwright.encode.encoder import Encoder
 from tagwright.scores.places import NOWHERE, ROOM, SHORT, Pattern, Places
+from tagwright.scores.shared_rows import NO_ROW, SharedRows
 
 AHEAD = 3
 """Tokens between asking for a row and reading it: about what memory takes to answer."""
@@ -30,23 +31,39 @@ PIECES = 32
 
 @tight_kernel
 def fill_table(
-    codes: Ints, slot_pointers: Longs, slot_terms: Longs, slot_bases: Longs, places: Ints, pointers: Longs,
-    labels: Ints, weights: Floats, table: Floats, first: int, last: int,
+    codes: Ints, slot_pointers: Longs, slot_terms: Longs, slot_bases: Longs, shared_bases: Longs, shared_numbers: Ints,
+    shared: Floats, places: Ints, pointers: Longs, labels: Ints, weights: Floats, Y: int, table: Floats, first: int,
+    last: int, work: Longs,
 ) -> None:  # fmt: skip
-    """The rows of the forms `first` to `last` − 1 of one source."""
+    """The rows of the forms `first` to `last` − 1 of one source; work [2, K]. Shared rows come first: a vector waits
+    for a number just stored in it."""
+    firsts, lists = work[0], work[1]
     S = slot_pointers.shape[0] - 1
     for f in range(first, last):
         for s in range(S):
             if places[f * S + s] < 0:
                 continue
-            row = table[places[f * S + s]]
-            row[:] = 0
+            n_rows, n_lists = 0, 0
             for k in range(slot_pointers[s], slot_pointers[s + 1]):
                 code = codes[f, slot_terms[k]]
-                if code >= 0:
+                if code < 0:
+                    continue
+                number = NO_ROW if shared_bases[k] == NO_ROW else shared_numbers[shared_bases[k] + code]
+                if number != NO_ROW:
+                    firsts[n_rows] = number * table.shape[1]
+                    n_rows += 1
+                else:
                     a = slot_bases[k] + code
-                    for w in range(pointers[a], pointers[a + 1]):
-                        row[np.uint32(labels[w])] += weights[w]  # unsigned: a fifth less time
+                    fetch_early(labels, pointers[a])
+                    fetch_early(weights, pointers[a])
+                    lists[n_lists] = a
+                    n_lists += 1
+            row = table[places[f * S + s]]
+            row[:] = 0
+            add_rows(shared, firsts, 0, n_rows, Y, row)
+            for n in range(n_lists):
+                for w in range(pointers[lists[n]], pointers[lists[n] + 1]):
+                    row[np.uint32(labels[w])] += weights[w]  # unsigned: a fifth less time
 
 
 @tight_kernel
@@ -119,6 +136,7 @@ class LinearScores:
         self.width = padded(n_labels)
         self.dtype = dtype
         self.places = Places(encoder, pattern)
+        self.shared = SharedRows(encoder, self.places.slots, pattern, self.width, dtype)
         self.table = np.zeros((0, self.width), dtype)
         self.weights: Floats = np.zeros(pattern.n_weights, dtype)
 
@@ -130,6 +148,7 @@ class LinearScores:
     def set_weights(self, weights: Floats, workers: Workers) -> None:
         """Take new weights and recompute the table."""
         self.weights = weights.astype(self.dtype)
+        self.shared.fill(self.weights)
         self.places.update()
         self._fill([0 for _ in self.places.slots], workers)
 
@@ -150,10 +169,11 @@ class LinearScores:
         workers.run(self._fill_part, tasks)
 
     def _fill_part(self, c: int, first: int, last: int) -> None:
-        slots, pattern = self.places.slots[c], self.pattern
+        slots, shared, pattern = self.places.slots[c], self.shared, self.pattern
         fill_table(
-            self.encoder.sources[c].codes, slots.pointers, slots.terms, slots.bases, self.places.of_forms(c),
-            pattern.pointers, pattern.labels, self.weights, self.table, first, last,
+            self.encoder.sources[c].codes, slots.pointers, slots.terms, slots.bases, shared.bases[c],
+            shared.numbers[c], shared.flat, self.places.of_forms(c), pattern.pointers, pattern.labels, self.weights,
+            self.n_labels, self.table, first, last, np.empty((2, shared.most), np.int64),
         )  # fmt: skip
 
     def emission(self, data: Dataset, first: int, last: int, out: Floats) -> None:

@@ -23,6 +23,7 @@ from itertools import accumulate
 import numpy as np
 
 from tagwright._jit import tight_kernel
+from tagwright._registers import fetch_early
 from tagwright.arrays import Bools, Ints, Longs
 from tagwright.encode.dataset import Dataset
 from tagwright.encode.encoder import Encoder
@@ -35,6 +36,8 @@ LARGEST = np.iinfo(np.int32).max // SHORT - 1
 """The last weight that a place can name; an attribute beyond it gets a row."""
 ROOM = 1 << 14
 """New rows, or places of new forms, for which there is room before arrays must be copied."""
+AHEAD = 8
+"""Tokens between asking for a form's places and reading them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,14 +122,19 @@ def find_form(forms: Ints, p: int, offset: int, begin: int, end: int) -> int:
 
 @tight_kernel
 def list_places(
-    forms: Ints, readers: Longs, places: Ints, offsets: Longs, first: int, last: int, wanted: Bools, out: Ints
-) -> None:
+    forms: Ints, readers: Longs, begins: Longs, places: Ints, offsets: Longs, first: int, last: int, wanted: Bools,
+    out: Ints,
+) -> None:  # fmt: skip
     """The places of the tokens of the sentences `first` to `last` − 1, out [n, S]; of the wanted ones [n], or of all
-    where `wanted` is empty. readers [S, 4]: source of a slot, its offset, where its places begin, and how far apart."""
-    S = readers.shape[0]
+    where `wanted` is empty. readers [S, 4]: source of a slot, its offset, where its places begin, and how far apart;
+    begins [C, 2]: where those of a source begin, and how many a form has."""
+    S, n = readers.shape[0], offsets[last]
     for i in range(first, last):
         for p in range(offsets[i], offsets[i + 1]):
             t = p - offsets[first]
+            for c in range(begins.shape[0]):
+                if p + AHEAD < n:
+                    fetch_early(places, begins[c, 0] + forms[c, p + AHEAD] * begins[c, 1])
             for s in range(S):
                 out[t, s] = NOWHERE
             if wanted.shape[0] > 0 and not wanted[t]:
@@ -179,6 +187,8 @@ class Places:
             for s, offset in enumerate(slots.offsets)
         ]
         self._readers = np.array(readers, np.int64).reshape(-1, 4)
+        of_sources = [(begin, slots.n_slots) for begin, slots in zip(self._begins, self.slots, strict=False)]
+        self._source_begins = np.array(of_sources, np.int64).reshape(-1, 2)
 
     def update(self) -> list[int]:
         """Give visitors their places; the forms of each source that had theirs before, and keep them."""
@@ -209,7 +219,7 @@ class Places:
         given [n]."""
         out = np.empty((int(data.offsets[last] - data.offsets[first]), len(self._readers)), np.int32)
         wanted = EVERY if wanted is None else wanted
-        list_places(data.forms, self._readers, self._all, data.offsets, first, last, wanted, out)
+        list_places(data.forms, self._readers, self._source_begins, self._all, data.offsets, first, last, wanted, out)
         return out
 
 

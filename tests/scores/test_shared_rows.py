@@ -1,0 +1,85 @@
+"""Shared rows against their definition, and tables of forms made with them against plain sums of weights."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from tagwright.arrays import Workers
+from tagwright.attributes import resolve
+from tagwright.encode.dataset import Dataset
+from tagwright.encode.encoder import Encoder
+from tagwright.encode.flat_text import FlatText
+from tagwright.scores import shared_rows as module
+from tagwright.scores.expanded import expand
+from tagwright.scores.linear import LinearScores
+from tagwright.scores.pattern import find_pattern
+from tagwright.scores.shared_rows import FEW, NARROW, NO_ROW
+
+RNG = np.random.default_rng(3)
+N_LABELS = 11  # no multiple of a vector
+WORDS = ["".join(RNG.choice(list("aeinst"), size=RNG.integers(1, 7))) for _ in range(400)]
+X = [RNG.choice(WORDS, size=6).tolist() for _ in range(200)]
+FRESH = [["neat", "sat", "Xenon", "", "tee", "ant5"], ["unseen", "neat"]]
+FEATURES = "word lower prefix(1) suffix(1..3) shape capitalised @ -1..1\nsuffix(2) suffix(1) @ 2\nword[-1] & word[0]"
+
+
+def prepare(dtype: type = np.float64) -> tuple[Encoder, Dataset, LinearScores]:
+    encoder = Encoder(resolve(FEATURES, 1))
+    labels = RNG.integers(0, N_LABELS, size=sum(map(len, X))).astype(np.int32)
+    data = replace(encoder.learn(FlatText.build(X)), labels=labels)
+    pattern = find_pattern(encoder, data, N_LABELS, all_states=False, min_count=1)
+    return encoder, data, LinearScores(encoder, pattern, N_LABELS, dtype)
+
+
+def emission_by_definition(scores: LinearScores, data: Dataset, weights: np.ndarray) -> np.ndarray:
+    out = np.zeros((data.n_tokens, scores.width))
+    tokens, pattern = expand(scores.encoder, data), scores.pattern
+    for p in range(data.n_tokens):
+        for a in tokens.attributes[tokens.pointers[p] : tokens.pointers[p + 1]]:
+            for w in range(pattern.pointers[a], pattern.pointers[a + 1]):
+                out[p, pattern.labels[w]] += weights[w]
+    return out
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize(("few", "narrow"), [(FEW, NARROW), (0, 0), (0, 3), (1e9, 0)], ids=str)
+def test_tables_are_sums_of_weights(few: float, narrow: int, dtype: type, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "FEW", few)
+    monkeypatch.setattr(module, "NARROW", narrow)
+    encoder, _, scores = prepare(dtype)
+    assert (len(scores.shared.attributes) > 0) == (few < 1e9)
+    for seed in (0, 1):  # what the first weights left must be gone
+        weights = np.random.default_rng(seed).normal(size=scores.pattern.n_weights)
+        scores.set_weights(weights, Workers(2))
+        for text in (X, FRESH):
+            now = encoder.encode(FlatText.build(text))
+            scores.fill_tables(Workers(1))
+            out = np.empty((now.n_tokens, scores.width), dtype)
+            scores.emission(now, 0, now.n_sentences, out)
+            tolerance = {"atol": 1e-5} if dtype is np.float32 else {"atol": 1e-12}
+            np.testing.assert_allclose(out, emission_by_definition(scores, now, weights), **tolerance)
+
+
+def test_wide_attributes_of_shared_terms_have_rows() -> None:
+    encoder, _, scores = prepare()
+    weights = np.arange(1.0, scores.pattern.n_weights + 1)
+    scores.set_weights(weights, Workers(1))
+    shared, pattern, (column,) = scores.shared, scores.pattern, encoder.columns
+    sizes = np.diff(pattern.pointers)
+    expected = set()
+    for slot in encoder.slots[0]:
+        for term, base in zip(slot.terms, slot.bases, strict=True):
+            size = len(column.vocabularies[term])
+            if FEW * size <= column.n_known:
+                expected |= {a for a in range(base, base + size) if sizes[a] > NARROW}
+    assert len(expected) > 20
+    assert set(shared.attributes.tolist()) == expected
+    for n, a in enumerate(shared.attributes.tolist()):
+        row = np.zeros(scores.width)
+        part = slice(pattern.pointers[a], pattern.pointers[a + 1])
+        row[pattern.labels[part]] = weights[part]
+        np.testing.assert_array_equal(shared.table[n], row)
+    assert shared.bases[1].tolist() == [NO_ROW]  # of a conjunction each form has its own attribute
