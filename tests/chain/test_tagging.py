@@ -10,6 +10,7 @@ from toy import toy_columns, toy_dicts, toy_words
 
 from tagwright.arrays import Workers
 from tagwright.attributes import resolve
+from tagwright.chain import tagging as module
 from tagwright.chain.candidates import FEW, Candidates, best_paths_of_candidates
 from tagwright.chain.tagging import LinearTagging
 from tagwright.chain.viterbi import Steps, best_paths
@@ -53,6 +54,21 @@ def test_labels_equal_those_of_rows_and_viterbi(kind: str, Y: int, dtype: type) 
     expected, best = best_paths(all_rows(scores, data), data.offsets, steps)
     np.testing.assert_array_equal(labels, expected)
     np.testing.assert_allclose(totals, best, rtol=1e-5)
+
+
+def test_a_sentence_longer_than_the_rows_that_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rows of its own, for it alone: the texts around it are tagged with the kept ones."""
+    scores, data, steps = random_model("words", 5, np.float32, seed=4)
+    longest = int(data.lengths.max())
+    expected, _ = best_paths(all_rows(scores, data), data.offsets, steps)
+    for kept in (2, longest + 1, longest + 2):
+        monkeypatch.setattr(module, "KEPT_ROWS", kept)
+        tagging = LinearTagging(scores, steps)
+        guard = tagging._rows
+        for _ in range(2):
+            np.testing.assert_array_equal(tagging.best(data, None)[0], expected)
+        assert tagging._rows is guard
+        assert len(guard) == kept
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

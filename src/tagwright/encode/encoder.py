@@ -155,7 +155,7 @@ class Encoder:
     def make_ready(self) -> None:
         """Make the tables of conjunctions now rather than at the first sentence."""
         for conjunction in self.group_conjunctions()[1].values():
-            conjunction.table.slots  # noqa: B018  # it is kept
+            _ = conjunction.table.slots
 
     def group_conjunctions(self) -> tuple[list[ColumnPairs], dict[int, Combinations]]:
         """The conjunctions that can be found together, and the others by their rows among the forms."""
