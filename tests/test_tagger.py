@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import pytest
 from tagwright import CRF, HMM, Tagger, datasets
 from tagwright.errors import DataError, ModelFileError, NotFittedError, ParameterError
 from tagwright.io import Span
+from tagwright.scores import linear
 
 
 @pytest.fixture(scope="module")
@@ -58,13 +60,18 @@ def test_spans() -> None:
         Tagger(HMM().fit([["a", "b"]], [["X", "Y"]])).find_spans(["a"])
 
 
-def test_threads_agree(model: HMM) -> None:
+@pytest.mark.parametrize("learner", [HMM(), CRF(tolerance=0.5)], ids=repr)
+def test_threads_agree(learner: HMM | CRF) -> None:
+    X, y = datasets.sample()
+    model = learner.fit(X[:60], y[:60])
     tagger = Tagger(model)
-    X, _ = datasets.sample()
     sentences = [[f"{word}{i % 7}" for word in words] for i, words in enumerate(X[:120])]  # unknown words
     expected = tagger.tag_sentences(sentences)
     with ThreadPoolExecutor(4) as pool:
         assert list(pool.map(Tagger(model).tag, sentences)) == expected
+        model.encoder_.send_visitors_away()
+        several = [Tagger(model).tag, Tagger(copy.copy(model)).tag] * 60  # a shallow copy shares encoder and tables
+        assert list(pool.map(lambda tag, words: tag(words), several, sentences)) == expected
 
 
 def test_refusals(tmp_path: Path) -> None:
@@ -79,3 +86,22 @@ def test_refusals(tmp_path: Path) -> None:
 def test_a_string_is_not_a_sentence(model: HMM) -> None:
     with pytest.raises(DataError, match="tokens: expected a list, found the string 'The dog'; use tag_text"):
         Tagger(model).tag("The dog")
+
+
+@pytest.mark.parametrize("place", ["fill_table", "grown"])
+def test_ctrl_c_while_new_words_get_their_scores(place: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Or memory that is short: afterwards they are new again, and get the labels that they would have had."""
+    X, y = datasets.sample()
+    model = CRF(tolerance=0.5).fit(X[:60], y[:60])
+    new = [[f"{word}ing" for word in words] for words in X[60:80]]
+    expected = copy.deepcopy(model).predict(new)
+
+    def interrupt(*arguments: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(linear, place, interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            model.predict(new)
+    assert model.predict(X[60:80]) is not None
+    assert model.predict(new) == expected

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from toy import toy_columns, toy_dicts, toy_words
 
-from tagwright.arrays import Workers
+from tagwright.arrays import Workers, empty_rows
 from tagwright.attributes import resolve
 from tagwright.chain import tagging as module
 from tagwright.chain.candidates import FEW, Candidates, best_paths_of_candidates
@@ -57,18 +57,27 @@ def test_labels_equal_those_of_rows_and_viterbi(kind: str, Y: int, dtype: type) 
 
 
 def test_a_sentence_longer_than_the_rows_that_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Rows of its own, for it alone: the texts around it are tagged with the kept ones."""
+    """It has rows of its own: behind the kept ones nothing is written."""
+    guards: list[np.ndarray] = []
+
+    def guarded(shape: tuple[int, int], dtype: type) -> np.ndarray:
+        larger = empty_rows((shape[0] + 3, shape[1]), dtype)
+        larger[:] = 77
+        guards.append(larger[-3:])
+        return larger[:-3]
+
+    monkeypatch.setattr(module, "empty_rows", guarded)
     scores, data, steps = random_model("words", 5, np.float32, seed=4)
-    longest = int(data.lengths.max())
     expected, _ = best_paths(all_rows(scores, data), data.offsets, steps)
-    for kept in (2, longest + 1, longest + 2):
+    longest = int(data.lengths.max())
+    for kept, made in ((2, 3), (longest + 1, 3), (longest + 2, 1)):
+        guards.clear()
         monkeypatch.setattr(module, "KEPT_ROWS", kept)
         tagging = LinearTagging(scores, steps)
-        guard = tagging._rows
         for _ in range(2):
             np.testing.assert_array_equal(tagging.best(data, None)[0], expected)
-        assert tagging._rows is guard
-        assert len(guard) == kept
+        assert len(guards) == made
+        assert all((guard == 77).all() for guard in guards)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

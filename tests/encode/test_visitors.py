@@ -30,7 +30,7 @@ def find(visitors: Visitors, strings: list[str], which: list[int]) -> tuple[list
 def test_numbers_equal_those_of_a_dictionary(batches: list[tuple[list[str], int]], narrow: bool) -> None:
     with pytest.MonkeyPatch.context() as patch:
         if narrow:
-            patch.setattr(module, "SOME", 1)
+            patch.setattr(module, "SOME_VISITORS", 1)
         visitors = Visitors(7)
     numbers: dict[str, int] = {}
     for strings, bits in batches:
@@ -53,19 +53,33 @@ def strings_at(strings: list[str], which: list[int], before: int) -> set[str]:
     return {strings[k] for k in which if k < before}
 
 
-def test_thousands_come_and_are_sent_away() -> None:
+def test_thousands_come() -> None:
     visitors = Visitors(0)
-    values = [f"w{k}" for k in range(3 * module.SOME)] + ["x" * 100_000]
-    for _ in range(2):
-        found, new = find(visitors, values + values[:9], list(range(len(values) + 9)))
-        assert found == [*range(len(values)), *range(9)]
-        assert len(new) == len(visitors) == len(values)
-        assert find(visitors, values, list(range(len(values)))) == (list(range(len(values))), [])
-        assert visitors.strings() == values
-        visitors.clear()
-        assert len(visitors) == 0
-        assert find(visitors, ["w5"], [0]) == ([0], [0])
-        visitors.clear()
+    values = [f"w{k}" for k in range(3 * module.SOME_VISITORS)] + ["x" * 100_000]
+    found, new = find(visitors, values + values[:9], list(range(len(values) + 9)))
+    assert found == [*range(len(values)), *range(9)]
+    assert len(new) == len(visitors) == len(values)
+    assert find(visitors, values, list(range(len(values)))) == (list(range(len(values))), [])
+    assert visitors.strings() == values
+
+
+def test_nothing_is_written_beyond_the_room(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every array lies in a larger one, of which the rest must stay as it was."""
+    guards: list[np.ndarray] = []
+
+    def guarded(array: np.ndarray, n: int, spare: int) -> np.ndarray:
+        larger = np.full(max(n, len(array)) + 50, 77, array.dtype)
+        larger[: len(array)] = array
+        guards.append(larger[-50:])
+        return larger[:-50]
+
+    monkeypatch.setattr(module, "SOME_VISITORS", 1)
+    monkeypatch.setattr(module, "grown", guarded)
+    visitors = Visitors(3)
+    for strings in (["a", "bcd", "a"], ["", "e" * 40], [f"{k}" for k in range(300)]):
+        find(visitors, strings, list(range(len(strings))))
+    assert len(guards) == 6
+    assert all((guard == 77).all() for guard in guards)
 
 
 @settings(deadline=None)
@@ -94,9 +108,9 @@ def test_nobody_stays_without_codes(monkeypatch: pytest.MonkeyPatch) -> None:
         with pytest.raises(KeyboardInterrupt):
             encoder.encode(text)
     assert len(column.visitors) == 0
-    season = column.season
+    assert column.season == 1  # who has rows for visitors knows that they are gone
     forms = encoder.encode(text).forms[0]
-    assert column.season == season
+    assert column.season == 1
     suffix = column.terms.index(next(term for term in column.terms if term.argument == 2))
     known = column.vocabularies[suffix].values
     assert [known[code] for code in column.codes[forms[1:], suffix]] == ["ng", "og", "ng"]

@@ -98,8 +98,7 @@ def test_visitors_of_a_new_season_take_the_rows_of_the_old() -> None:
     scores.fill_tables(Workers(1))
     assert scores.places.n_rows == known + 2
     (column,) = encoder.columns
-    column.visitors.clear()
-    column.season += 1
+    column.send_visitors_away()
     data = encoder.encode(FlatText.build([["listen"]]))
     scores.fill_tables(Workers(1))
     assert scores.places.n_rows == known + 1

@@ -110,7 +110,6 @@ class LinearTagging:
 
     def __init__(self, scores: LinearScores, steps: Steps) -> None:
         self.scores = scores
-        self.n_labels = steps.n_labels
         self._chain = (steps.transition, steps.incoming, steps.start, steps.stop, steps.lead)
         self._alive = np.empty(steps.n_labels + 4, np.int64)
         self._rows: Floats = empty_rows((KEPT_ROWS, scores.width), scores.dtype)
@@ -119,7 +118,7 @@ class LinearTagging:
         """The best labels of all tokens [n]; of every sentence a number [N], −inf where no labelling is possible."""
         found, totals = np.empty(data.n_tokens, np.int32), np.empty(data.n_sentences)
         scores, rows, n_rows = self.scores, self._rows, longest_sentence(data.offsets) + 2
-        if n_rows > KEPT_ROWS:
+        if n_rows > len(rows):
             rows = empty_rows((n_rows, scores.width), scores.dtype)
         row, sums, delta = rows[:1], rows[1], rows[2:]
         table, pattern, weights = scores.table, scores.pattern, scores.weights

@@ -13,8 +13,10 @@ A word that training did not see is a new form: it keeps those of its attributes
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -56,6 +58,14 @@ class Encoder:
         self.n_attributes = 0
         if features is not None:
             self._make_columns(features)
+
+    @property
+    def lock(self) -> threading.RLock:
+        """For one text at a time: unknown words change the tables."""
+        return self.__dict__.setdefault("_lock", threading.RLock())  # type: ignore[no-any-return]
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {key: value for key, value in self.__dict__.items() if key != "_lock"}
 
     @property
     def sources(self) -> list[ColumnForms | Combinations]:
@@ -151,6 +161,11 @@ class Encoder:
         for row, conjunction in others.items():
             conjunction.find(self.find_keys(conjunction.places, forms, offsets), forms[row])
         return Dataset(offsets, forms, np.zeros(n + 1, np.int64), NO_ATTRIBUTES, NO_VALUES, NO_LABELS)
+
+    def send_visitors_away(self) -> None:
+        """Forget the words met since training."""
+        for column in self.columns:
+            column.send_visitors_away()
 
     def make_ready(self) -> None:
         """Make the tables of conjunctions now rather than at the first sentence."""

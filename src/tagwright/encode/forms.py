@@ -20,7 +20,7 @@ from tagwright.attributes.templates import Term
 from tagwright.encode.new_words import NewWords
 from tagwright.encode.spelled import Spelled
 from tagwright.encode.string_table import UNKNOWN, StringTable
-from tagwright.encode.visitors import SOME, Visitors
+from tagwright.encode.visitors import SOME_VISITORS, Visitors
 from tagwright.encode.vocabulary import Vocabulary
 
 N_EDGES = 2
@@ -71,7 +71,7 @@ class ColumnForms:
     def restore(self, values: Sequence[str], codes: Ints, vocabularies: Sequence[Sequence[str]]) -> None:
         """The state that a model file holds."""
         self._know(list(values))
-        self._codes = grown(codes, len(codes) + SOME, 0)
+        self._codes = grown(codes, len(codes) + SOME_VISITORS, 0)
         self.vocabularies = [Vocabulary(values) for values in vocabularies]
         self._new_words = NewWords(self.terms, self.vocabularies)  # now rather than at the first unknown word
 
@@ -91,17 +91,17 @@ class ColumnForms:
             if len(new):
                 self._receive(values.some(new))
         except BaseException:  # Ctrl-C, say: nobody may stay without codes
-            self._send_away()
+            self.send_visitors_away()
             raise
 
     def forget_visitors(self) -> None:
         """Make room, if it is needed. Forms found before no longer count."""
         if len(self.visitors) > MOST_VISITORS:
-            self._send_away()
+            self.send_visitors_away()
 
-    def _send_away(self) -> None:
-        self.visitors.clear()
+    def send_visitors_away(self) -> None:
         self.season += 1
+        self.visitors = Visitors(self.n_known)
 
     def _receive(self, values: Spelled) -> None:
         """Work out the codes of the last visitors; what a vocabulary does not know is −1."""

@@ -54,9 +54,8 @@ class NewWords:
         spelled = (words.points, words.begins, words.ends, *words.lower())
         arrays = (*spelled, CLASSES.numbers, LETTERS.numbers, flag_grid(), *self._arrays, codes)
         if not find_codes(*arrays):  # there are characters that were never met
-            met = Spelled.build(words.strings()).points
-            CLASSES.meet(met)
-            LETTERS.meet(met)
+            CLASSES.meet(words.points)
+            LETTERS.meet(words.points)
             find_codes(*arrays)
 
 

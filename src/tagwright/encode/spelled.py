@@ -57,12 +57,14 @@ class Spelled:
     def lower(self) -> tuple[Points, Longs, Longs]:
         """The points, begins and ends of the same in lower case, as `str.lower` has it."""
         points, begins, ends = np.empty_like(self.points), np.empty_like(self.begins), np.empty_like(self.ends)
-        if lower_strings(self.points, self.begins, self.ends, LOWERS.numbers, points, begins, ends):
+        arrays = (self.points, self.begins, self.ends, LOWERS.numbers, points, begins, ends)
+        if lower_strings(*arrays):
             return points, begins, ends
-        strings = self.strings()  # with characters never met, or such that are not lowered one by one
-        LOWERS.meet(_points("".join(strings)))
-        lower = Spelled.build([string.lower() for string in strings])
-        return lower.points, lower.begins, lower.ends
+        LOWERS.meet(self.points)
+        if lower_strings(*arrays):
+            return points, begins, ends
+        lower = Spelled.build([string.lower() for string in self.strings()])
+        return lower.points.copy(), lower.begins, lower.ends  # a copy may be written: kernels have one version of this
 
     def character_classes(self) -> tuple[Classes, Classes]:
         """For each string the class of its first character and the union over the rest (attributes/characters.py)."""

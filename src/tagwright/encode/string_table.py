@@ -97,7 +97,7 @@ def insert_strings(points: Points, begins: Longs, ends: Longs, first: int, recor
 
 @tight_kernel
 def insert_string(h: int, r: int, slots: Longs) -> None:
-    """Have a hash lead to record r."""
+    """Have a hash lead to the record that begins at r."""
     place = first_slot(h, slots)
     while slots[place] != EMPTY:
         place = (place + 1) & (slots.shape[0] - 1)
@@ -106,7 +106,7 @@ def insert_string(h: int, r: int, slots: Longs) -> None:
 
 @tight_kernel
 def write_record(number: int, points: Points, begin: int, end: int, records: Points, r: int) -> int:
-    """Record r; returns its end."""
+    """A record that begins at r; returns its end."""
     records[r], records[r + 1] = number, end - begin
     for j in range(end - begin):  # a slice would have Numba load its arrays with this kernel: 50 ms of a start
         records[r + HEAD + j] = points[begin + j]

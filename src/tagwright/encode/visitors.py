@@ -15,10 +15,9 @@ from tagwright.arrays import Ints, Longs, grown
 from tagwright.encode.spelled import Points, Spelled
 from tagwright.encode.string_table import EMPTY, HEAD, UNKNOWN, hash_points, insert_string, look_up, write_record
 
-SOME = 1 << 12
-"""For so many there is room from the beginning."""
-LETTERS = 8
-"""Of a word, to begin with."""
+SOME_VISITORS = 1 << 12
+"""For so many, of so many letters, there is room from the beginning."""
+USUAL_LENGTH = 8
 
 
 class Visitors:
@@ -26,17 +25,13 @@ class Visitors:
 
     def __init__(self, first: int) -> None:
         self.first = first
-        self.clear()
+        self._n = 0
+        self._begins: Longs = np.zeros(SOME_VISITORS + 1, np.int64)  # of the records; the last is the end of all
+        self._records: Points = np.empty(SOME_VISITORS * (HEAD + USUAL_LENGTH), np.uint32)
+        self._slots = _slots_for(SOME_VISITORS)
 
     def __len__(self) -> int:
         return self._n
-
-    def clear(self) -> None:
-        """Send all away."""
-        self._n = 0
-        self._begins: Longs = np.zeros(SOME + 1, np.int64)  # of the records; the last is the end of all
-        self._records: Points = np.empty(SOME * (HEAD + LETTERS), np.uint32)
-        self._slots = _slots_for(SOME)
 
     def find(self, strings: Spelled, which: Longs, found: Ints) -> Longs:
         """The numbers of some of the strings into found [n], at their places. Returns those of `which` that came for

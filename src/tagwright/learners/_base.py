@@ -7,7 +7,6 @@ each learner's own; everything else is here.
 from __future__ import annotations
 
 import os
-import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import accumulate, chain, islice, pairwise
@@ -173,14 +172,18 @@ class SequenceTagger(Estimator):
             if allowed is not None:
                 entries = allowed[first:last] if present is None else [allowed[first:last][i] for i in present]
                 mask = allowed_mask(entries, text, self.labels_)
-            with self._lock:
+            with self.encoder_.lock:
                 data = self.encode_text(text)
                 yield data, mask, lengths
 
     def encode_text(self, text: FlatText) -> Dataset:
         """A Dataset of new text, with whatever the scores need for its unknown words."""
         data = self.encoder_.encode(text)
-        self.decoder_.scores.fill_tables(ALONE)
+        try:
+            self.decoder_.scores.fill_tables(ALONE)
+        except BaseException:  # Ctrl-C, say: nobody may stay without scores
+            self.encoder_.send_visitors_away()
+            raise
         return data
 
     @property
@@ -192,13 +195,8 @@ class SequenceTagger(Estimator):
         names: NDArray[np.object_] = kept[1]
         return names
 
-    @property
-    def _lock(self) -> threading.RLock:
-        """One prediction at a time: unknown words change the tables."""
-        return self.__dict__.setdefault("_prediction_lock", threading.RLock())  # type: ignore[no-any-return]
-
     def __getstate__(self) -> dict[str, Any]:
-        return {key: value for key, value in self.__dict__.items() if key not in ("_prediction_lock", "callbacks")}
+        return {key: value for key, value in self.__dict__.items() if key != "callbacks"}
 
     def _require_probabilities(self, what: str) -> None:
         if not self.probabilistic:

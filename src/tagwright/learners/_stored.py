@@ -67,7 +67,7 @@ def restore(path: Path, learners: Mapping[str, Callable[..., Learner]]) -> Learn
         if isinstance(error, ModelFileError):
             raise ModelFileError(f"{path}: {error}") from error
         raise ModelFileError(f"{path}: the model does not fit together ({error}); train it again") from error
-    gc.collect(1)  # looks at the model's 100,000 strings now (2 ms), rather than while the first text is tagged
+    gc.collect(1)  # through the model's lists of strings now (2 ms), rather than while the first text is tagged
     return model
 
 

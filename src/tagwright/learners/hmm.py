@@ -173,7 +173,7 @@ class HMM(SequenceTagger):
         """
         self._check_fitted()
         row = np.empty((1, self.decoder_.scores.width), self.decoder_.scores.dtype)
-        with self._lock:
+        with self.encoder_.lock:
             data = self.encode_text(FlatText.build([[item]], width=self.encoder_.width))
             self.decoder_.scores.emission(data, 0, 1, row)
         found = np.exp(row[0, : len(self.labels_)].astype(np.float64))

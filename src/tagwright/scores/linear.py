@@ -172,8 +172,8 @@ class LinearScores:
         slots, shared, pattern = self.places.slots[c], self.shared, self.pattern
         fill_table(
             self.encoder.sources[c].codes, slots.pointers, slots.terms, slots.bases, shared.bases[c],
-            shared.numbers[c], shared.flat, self.places.of_forms(c), pattern.pointers, pattern.labels, self.weights,
-            self.n_labels, self.table, first, last, np.empty((2, shared.most), np.int64),
+            shared.numbers[c], shared.table.reshape(-1), self.places.of_forms(c), pattern.pointers, pattern.labels,
+            self.weights, self.n_labels, self.table, first, last, np.empty((2, shared.most), np.int64),
         )  # fmt: skip
 
     def emission(self, data: Dataset, first: int, last: int, out: Floats) -> None:

@@ -160,10 +160,10 @@ class Places:
         self.slots = slot_arrays(encoder)
         self.n_placed = [0 for _ in self.slots]  # forms
         self.n_rows = 0
-        self._rooms = [source.n_known + ROOM * isinstance(source, ColumnForms) for source in encoder.sources]
+        self._rooms = [0 for _ in self.slots]  # forms that there is room for
         self._begins = [0 for _ in range(len(self.slots) + 1)]
         self._all = np.empty(0, np.int32)
-        self._make_room()
+        self._make_room([source.n_known + ROOM * isinstance(source, ColumnForms) for source in encoder.sources])
         for c, source in enumerate(encoder.sources):
             self._place(c, source.n_known)
         self.n_known_rows = self.n_rows
@@ -173,22 +173,24 @@ class Places:
         """Of source c [F · S]."""
         return self._all[self._begins[c] : self._begins[c + 1]]
 
-    def _make_room(self) -> None:
-        """One array for the places of all forms, those of each source with some room."""
-        placed = [self.of_forms(c) for c in range(len(self.slots))]
-        sizes = [room * slots.n_slots for room, slots in zip(self._rooms, self.slots, strict=True)]
-        self._begins = list(accumulate(sizes, initial=0))
-        self._all = np.full(self._begins[-1], NOWHERE, np.int32)
-        for c, old in enumerate(placed):
-            self.of_forms(c)[: len(old)] = old
+    def _make_room(self, rooms: list[int]) -> None:
+        """One array for the places of all forms, with room for so many of each source."""
+        sizes = [room * slots.n_slots for room, slots in zip(rooms, self.slots, strict=True)]
+        begins = list(accumulate(sizes, initial=0))
+        larger = np.full(begins[-1], NOWHERE, np.int32)
+        for c, begin in enumerate(begins[:-1]):
+            old = self.of_forms(c)
+            larger[begin : begin + len(old)] = old
         readers = [
-            (c, int(offset), self._begins[c] + s, slots.n_slots)
+            (c, int(offset), begins[c] + s, slots.n_slots)
             for c, slots in enumerate(self.slots)
             for s, offset in enumerate(slots.offsets)
         ]
+        of_sources = [(begin, slots.n_slots) for begin, slots in zip(begins, self.slots, strict=False)]
         self._readers = np.array(readers, np.int64).reshape(-1, 4)
-        of_sources = [(begin, slots.n_slots) for begin, slots in zip(self._begins, self.slots, strict=False)]
         self._source_begins = np.array(of_sources, np.int64).reshape(-1, 2)
+        self._begins, self._all = begins, larger
+        self._rooms = rooms  # last: whoever stops this before makes room again
 
     def update(self) -> list[int]:
         """Give visitors their places; the forms of each source that had theirs before, and keep them."""
@@ -206,8 +208,7 @@ class Places:
     def _place(self, c: int, last: int) -> None:
         slots = self.slots[c]
         if last > self._rooms[c]:
-            self._rooms[c] = last + last // 4
-            self._make_room()
+            self._make_room([*self._rooms[:c], last + last // 4, *self._rooms[c + 1 :]])
         self.n_rows = place_forms(
             self.encoder.sources[c].codes, slots.pointers, slots.terms, slots.bases, self.pattern.pointers,
             self.n_placed[c], last, self.n_rows, self.of_forms(c),

@@ -2,7 +2,7 @@
 
     row[a, y] = W[a, y], 0 where attribute a has no weight for label y
 
-Such an attribute was seen with most labels. Where the table of forms is made (scores/linear.py), its weights are added
+Such an attribute was seen with many labels. Where the table of forms is made (scores/linear.py), its weights are added
 in vectors instead of one by one, for every form that has it.
 """
 
@@ -18,8 +18,8 @@ from tagwright.encode.encoder import Encoder
 from tagwright.encode.forms import ColumnForms
 from tagwright.scores.places import Pattern, SlotArrays
 
-NARROW = 8
-"""Weights that are added one by one."""
+NARROW = 6
+"""Numbers of a row that are added while one weight is."""
 FEW = 4
 """Forms to an attribute of a term, on average, that make no row worth its while."""
 NO_ROW = -1
@@ -41,10 +41,10 @@ class SharedRows:
             bases = np.full(len(own.terms), NO_ROW, np.int64)
             numbers = [np.empty(0, np.int32)]
             for k, (term, base) in enumerate(zip(own.terms.tolist(), own.bases.tolist(), strict=True)):
-                size = len(source.vocabularies[term]) if isinstance(source, ColumnForms) else source.n_known
-                if FEW * size > source.n_known:
+                if not isinstance(source, ColumnForms) or FEW * len(source.vocabularies[term]) > source.n_known:
                     continue
-                wide = np.flatnonzero(np.diff(pattern.pointers[base : base + size + 1]) > NARROW)
+                size = len(source.vocabularies[term])
+                wide = np.flatnonzero(np.diff(pattern.pointers[base : base + size + 1]) * NARROW > width)
                 bases[k] = sum(map(len, numbers))
                 numbers.append(np.full(size, NO_ROW, np.int32))
                 numbers[-1][wide] = np.arange(n, n + len(wide))
@@ -53,9 +53,8 @@ class SharedRows:
             self.bases.append(bases)
             self.numbers.append(np.concatenate(numbers))
         self.attributes = np.concatenate(found)
-        self.most = max(map(len, self.bases), default=0)  # rows of a form in a slot
+        self.most = max(map(len, self.bases), default=0)  # no form has more rows in a slot
         self.table: Floats = zero_rows((len(self.attributes), width), dtype)
-        self.flat: Floats = self.table.reshape(-1)
 
     def fill(self, weights: Floats) -> None:
         """Take new weights."""

@@ -28,7 +28,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from tagwright.arrays import Doubles, Floats, Ints, Longs, Workers, grown, padded
+from tagwright.arrays import Doubles, Floats, Ints, Longs, Workers, grown, padded, zero_rows
 from tagwright.attributes.characters import all_capitals, capitalised, classes_of, has_digit, has_hyphen
 from tagwright.encode.dataset import Dataset, spread
 from tagwright.encode.forms import N_EDGES, ColumnForms
@@ -214,7 +214,7 @@ class TableScores:
         self.n_labels = counts.n_labels
         self.width = padded(self.n_labels)
         self.dtype = np.float32
-        self.table = np.zeros((column.n_known, self.width), self.dtype)  # [forms, P]
+        self.table = zero_rows((column.n_known, self.width), self.dtype)  # [forms, P]
         self.log_totals = self._fill_known()  # log Z_y
         self.filled = column.n_known
         self.season = column.season
@@ -248,7 +248,7 @@ class TableScores:
         first, last = self.filled, len(self.column)
         if first == last:
             return
-        self.table = grown(self.table, last, last)
+        self.table = grown(self.table, last, 0)
         visitors = self.column.visitors.strings(first - self.column.n_known)
         self.table[first:last, : self.n_labels] = np.log(self.smoothing * self.spelling.suggest(visitors))
         self.table[first:last, : self.n_labels] -= self.log_totals

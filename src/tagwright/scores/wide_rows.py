@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from tagwright._jit import tight_kernel
 from tagwright._registers import BYTES, add_rows, fetch_early
-from tagwright.arrays import Bools, Doubles, Floats, Ints, Longs
+from tagwright.arrays import LANES, Bools, Doubles, Floats, Ints, Longs
 from tagwright.encode.dataset import spread
 from tagwright.scores.expanded import TokenAttributes
 from tagwright.scores.places import Pattern
@@ -29,8 +29,6 @@ NARROW = 8
 """Labels that are read one by one."""
 AHEAD = 2
 """Tokens between asking for weights and reading them."""
-LINE = 16
-"""float32 numbers in a cache line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +128,7 @@ def sort_attributes(
 def fetch_token(p: int, pointers: Longs, middles: Longs, firsts: Numbers, Y: int, weights: Floats) -> None:
     """Ask for the weights of token p."""
     for e in range(pointers[p], middles[p]):
-        for w in range(firsts[e], firsts[e] + Y, LINE):
+        for w in range(firsts[e], firsts[e] + Y, LANES):
             fetch_early(weights, w)
     for e in range(middles[p], pointers[p + 1]):
         fetch_early(weights, firsts[e])
