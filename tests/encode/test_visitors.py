@@ -85,6 +85,7 @@ def test_nothing_is_written_beyond_the_room(monkeypatch: pytest.MonkeyPatch) -> 
 @settings(deadline=None)
 @example(["ΑΣ ΣΑ Σ", "İi", "Ab", ""])
 @example(["AB"])
+@example(["ΑΣ", "ab"])
 @given(st.lists(st.text(st.sampled_from("aAbÉΣİ\n東Ǆ\ud800\U00010400") | st.characters(), max_size=6), max_size=8))
 def test_lower_case_is_that_of_python(values: list[str]) -> None:
     for some in (values, values[1::2]):
