@@ -31,9 +31,9 @@ PIECES = 32
 
 @tight_kernel
 def fill_table(
-    codes: Ints, slot_pointers: Longs, slot_terms: Longs, slot_bases: Longs, shared_bases: Longs, shared_numbers: Ints,
-    shared: Floats, places: Ints, pointers: Longs, labels: Ints, weights: Floats, Y: int, table: Floats, first: int,
-    last: int, work: Longs,
+    codes: Ints, slot_pointers: Longs, slot_terms: Longs, slot_bases: Longs, shared_bases: Longs, shared: Floats,
+    places: Ints, pointers: Longs, labels: Ints, weights: Floats, Y: int, table: Floats, first: int, last: int,
+    work: Longs,
 ) -> None:  # fmt: skip
     """The rows of the forms `first` to `last` − 1 of one source; work [2, K]. Shared rows come first: a vector waits
     for a number just stored in it."""
@@ -48,9 +48,8 @@ def fill_table(
                 code = codes[f, slot_terms[k]]
                 if code < 0:
                     continue
-                number = NO_ROW if shared_bases[k] == NO_ROW else shared_numbers[shared_bases[k] + code]
-                if number != NO_ROW:
-                    firsts[n_rows] = number * table.shape[1]
+                if shared_bases[k] != NO_ROW:
+                    firsts[n_rows] = (shared_bases[k] + code) * table.shape[1]
                     n_rows += 1
                 else:
                     a = slot_bases[k] + code
@@ -172,8 +171,8 @@ class LinearScores:
         slots, shared, pattern = self.places.slots[c], self.shared, self.pattern
         fill_table(
             self.encoder.sources[c].codes, slots.pointers, slots.terms, slots.bases, shared.bases[c],
-            shared.numbers[c], shared.table.reshape(-1), self.places.of_forms(c), pattern.pointers, pattern.labels,
-            self.weights, self.n_labels, self.table, first, last, np.empty((2, shared.most), np.int64),
+            shared.table.reshape(-1), self.places.of_forms(c), pattern.pointers, pattern.labels, self.weights,
+            self.n_labels, self.table, first, last, np.empty((2, shared.most), np.int64),
         )  # fmt: skip
 
     def emission(self, data: Dataset, first: int, last: int, out: Floats) -> None:
