@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from itertools import pairwise
 
@@ -66,6 +67,23 @@ def test_after_an_error_nobody_goes_on_working() -> None:
     assert finished < 30  # what had not begun was called off
     time.sleep(0.1)
     assert len(done) == finished  # and what had begun was waited for
+    workers.close()
+
+
+def test_an_error_of_the_caller_waits_for_the_others() -> None:
+    """Ctrl-C comes to the calling thread alone; the others must not go on writing when it is told of."""
+    workers, both, done = Workers(2), threading.Barrier(2, timeout=60), []
+
+    def task(k: int) -> None:
+        both.wait()
+        if threading.current_thread() is threading.main_thread():
+            raise KeyboardInterrupt
+        time.sleep(0.2)
+        done.append(k)
+
+    with pytest.raises(KeyboardInterrupt):
+        workers.run(task, [(0,), (1,)])
+    assert len(done) == 1
     workers.close()
 
 

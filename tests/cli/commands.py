@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping
@@ -31,9 +32,15 @@ Run = Callable[..., Result]
 def start(
     *argv: object, environment: Mapping[str, str] | None = None, **options: Any
 ) -> Iterator[subprocess.Popen[bytes]]:
-    """A command as a process of its own; it does not outlive the test."""
+    """A command as a process of its own; it does not outlive the test. It hears Ctrl-C, even where the tests run in
+    the background and do not."""
     variables = {**os.environ, "PYTHONUNBUFFERED": "", **(environment or {})}
-    with subprocess.Popen([*COMMAND, *map(str, argv)], env=variables, **options) as process:
+    before = signal.signal(signal.SIGINT, signal.SIG_DFL)
+    try:
+        process = subprocess.Popen([*COMMAND, *map(str, argv)], env=variables, **options)
+    finally:
+        signal.signal(signal.SIGINT, before)
+    with process:
         try:
             yield process
         finally:

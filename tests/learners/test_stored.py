@@ -30,6 +30,8 @@ def model(tmp_path: Path) -> Path:
         ("conjunction0.keys", lambda keys: keys[:, None], "combinations of conjunction 0"),
         ("column0.codes", lambda codes: codes[:-1], "codes of column 0"),
         ("column0.codes", lambda codes: codes[:, :1], "codes of column 0"),
+        ("column0.codes", lambda codes: codes + 1, "codes of column 0"),
+        ("column0.codes", lambda codes: codes - 1, "codes of column 0"),
     ],
 )
 def test_parts_that_do_not_fit(model: Path, name: str, change: object, message: str) -> None:
