@@ -62,7 +62,8 @@ class Encoder:
     @property
     def lock(self) -> threading.RLock:
         """For one text at a time: unknown words change the tables."""
-        return self.__dict__.setdefault("_lock", threading.RLock())  # type: ignore[no-any-return]
+        lock: threading.RLock = self.__dict__.setdefault("_lock", threading.RLock())  # by one of the threads that ask
+        return lock
 
     def __getstate__(self) -> dict[str, Any]:
         return {key: value for key, value in self.__dict__.items() if key != "_lock"}
