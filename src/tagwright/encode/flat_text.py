@@ -3,8 +3,7 @@
 sentences  as they were given
 offsets    [N + 1], where each sentence begins, and the end of the last
 width      columns of an item: 1 for strings, more for tuples, 0 for ready-made attributes
-joined     all items joined by a separator where they are strings: joining fails on what is none, so it is the check
-           too, and a kernel cuts the text again (encode/spelled.py). A sentence at a time, while its strings are near.
+words      all items as code points where they are strings: reading them is the check too
 items      all items, sentence after sentence; made when somebody asks
 """
 
@@ -14,11 +13,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate, chain
+from typing import Any
 
 import numpy as np
 
 from tagwright.arrays import Longs
-from tagwright.encode.spelled import SEPARATOR, Spelled
+from tagwright.encode.spelled import Spelled
 from tagwright.errors import DataError
 from tagwright.sequence import Item
 
@@ -30,7 +30,7 @@ class FlatText:
     sentences: Sentences
     offsets: Longs
     width: int
-    joined: str | None = None
+    words: Spelled | None = None
 
     @classmethod
     def build(
@@ -45,8 +45,8 @@ class FlatText:
             raise DataError("the sentence is empty; leave empty sentences out", place=place)
         offsets = np.array(list(accumulate(lengths, initial=0)), np.int64)
         expected = width if width is not None else _width(next(iter(next(iter(X))))) if lengths else 1
-        text = cls(X, offsets, expected, _join(X) if expected == 1 else None)
-        if text.joined is None and _widths(text.items) - {expected}:
+        text = cls(X, offsets, expected, _read(X, offsets) if expected == 1 else None)
+        if text.words is None and _widths(text.items) - {expected}:
             _refuse_item(text, argument, given=width is not None)
         return text
 
@@ -68,8 +68,7 @@ class FlatText:
 
     def spelled(self, column: int) -> Spelled:
         """The same as code points."""
-        found = None if self.joined is None else Spelled.cut(self.joined, int(self.offsets[-1]))
-        return Spelled.build(self.column(column)) if found is None else found
+        return Spelled.build(self.column(column)) if self.words is None else self.words
 
     def place(self, p: int, argument: str = "X") -> str:
         """The place of token p as the user wrote it: "X[3][7]"."""
@@ -96,12 +95,14 @@ def sentence_lengths(X: Sentences, argument: str = "X") -> list[int]:
     raise AssertionError("some sentence was no list")
 
 
-def _join(X: Sentences) -> str | None:
-    """All strings in one; None where there are other items."""
-    try:
-        return SEPARATOR.join(map(SEPARATOR.join, X))  # type: ignore[arg-type]
-    except TypeError:
-        return None
+def _read(X: Sentences, offsets: Longs) -> Spelled | None:
+    """All strings; None where there are other items, or not as many as there should be."""
+    lists: list[Any] = X if type(X) is list else list(X)
+    found = Spelled.read(lists, offsets)
+    if found is None and set(map(type, lists)) != {list}:
+        lists = [list(sentence) for sentence in lists]
+        found = Spelled.read(lists, offsets) if list(map(len, lists)) == np.diff(offsets).tolist() else None
+    return found
 
 
 def _widths(items: list[Item]) -> set[int]:

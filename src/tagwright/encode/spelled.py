@@ -8,51 +8,51 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from tagwright._jit import tight_kernel
+from tagwright._jit import python_kernel, tight_kernel
+from tagwright._objects import NOTHING, copy_points, fetch_object, item, length
 from tagwright.arrays import Longs
 from tagwright.attributes.characters import CLASSES, FIRST_POINT, LOWERS, Classes
 
 Points = NDArray[np.uint32]
 
-SEPARATOR = "\n"
+USUAL_LENGTH = 8
+"""Letters of a string for which there is room; where some have many more, all are read again."""
 
 
 @dataclass(frozen=True, slots=True)
 class Spelled:
     """Some strings as code points: string k is points[begins[k] : ends[k]]."""
 
-    joined: str
     points: Points
     begins: Longs
     ends: Longs
 
     @classmethod
     def build(cls, values: Sequence[str]) -> Spelled:
-        joined = SEPARATOR.join(values)
-        found = cls.cut(joined, len(values))
-        if found is not None:
-            return found
-        lengths = np.fromiter(map(len, values), np.int64, len(values))
-        ends = np.cumsum(lengths + 1) - 1
-        return cls(joined, _points(joined), ends - lengths, ends)
+        found = cls.read([list(values)], np.array([0, len(values)], np.int64))
+        if found is None:
+            raise TypeError("expected strings")
+        return found
 
     @classmethod
-    def cut(cls, joined: str, n: int) -> Spelled | None:
-        """The n strings between separators, which are found faster than Python tells the length of each string; None
-        where there are more, since one has a separator in it."""
-        points = _points(joined)
-        begins, ends = np.empty(n, np.int64), np.empty(n, np.int64)
-        fits = cut_at_separators(points, ord(SEPARATOR), begins, ends) == n
-        return cls(joined, points, begins, ends) if fits else None
+    def read(cls, lists: list[list[str]], offsets: Longs) -> Spelled | None:
+        """All strings of some lists, which begin at offsets [N + 1]; None where there is something else."""
+        n = int(offsets[-1])
+        points, begins, ends = np.empty(USUAL_LENGTH * n, np.uint32), np.empty(n, np.int64), np.empty(n, np.int64)
+        size = read_strings(id(lists), offsets, points, begins, ends)
+        if size > len(points):
+            points = np.empty(size, np.uint32)
+            size = read_strings(id(lists), offsets, points, begins, ends)
+        return None if size == NOTHING else cls(points[:size], begins, ends)
 
     def some(self, which: Longs) -> Spelled:
         """Some of them, each once."""
-        return Spelled(self.joined, self.points, self.begins[which], self.ends[which])
+        return Spelled(self.points, self.begins[which], self.ends[which])
 
     def strings(self) -> list[str]:
         """The same as Python has them."""
-        bounds = zip(self.begins.tolist(), self.ends.tolist(), strict=True)
-        return [self.joined[begin:end] for begin, end in bounds]
+        joined = self.points.tobytes().decode("utf-32-le", "surrogatepass")
+        return [joined[begin:end] for begin, end in zip(self.begins.tolist(), self.ends.tolist(), strict=True)]
 
     def lower(self) -> tuple[Points, Longs, Longs]:
         """The points, begins and ends of the same in lower case, as `str.lower` has it."""
@@ -64,7 +64,7 @@ class Spelled:
         if lower_strings(*arrays):
             return points, begins, ends
         lower = Spelled.build([string.lower() for string in self.strings()])
-        return lower.points.copy(), lower.begins, lower.ends  # a copy may be written: kernels have one version of this
+        return lower.points, lower.begins, lower.ends
 
     def character_classes(self) -> tuple[Classes, Classes]:
         """For each string the class of its first character and the union over the rest (attributes/characters.py)."""
@@ -73,21 +73,33 @@ class Spelled:
         return first, rest
 
 
-def _points(text: str) -> Points:
-    return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
+@python_kernel
+def fetch_items(of: int, n: int) -> None:
+    """Ask for the first n items of a list, which are read after those of another."""
+    for k in range(n if of != NOTHING else 0):
+        fetch_object(item(of, k))
 
 
-@tight_kernel
-def cut_at_separators(points: Points, separator: int, begins: Longs, ends: Longs) -> int:
-    """Where the strings between separators begin and end, as far as there is room. Returns how many there are."""
-    n, begin = 0, 0
-    for p in range(points.shape[0] + 1):
-        if p == points.shape[0] or points[p] == separator:
-            if n < ends.shape[0]:
-                begins[n], ends[n] = begin, p
-            n += 1
-            begin = p + 1
-    return n
+@python_kernel
+def read_strings(lists: int, offsets: Longs, points: Points, begins: Longs, ends: Longs) -> int:
+    """As Spelled.read, as far as there is room. Returns how many points there are; NOTHING where one is no string."""
+    place, N = 0, offsets.shape[0] - 1
+    for i in range(N):
+        own = item(lists, i)
+        if own == NOTHING:
+            return NOTHING
+        if i + 1 < N:
+            fetch_items(item(lists, i + 1), offsets[i + 2] - offsets[i + 1])
+        for k in range(offsets[i], offsets[i + 1]):
+            string = item(own, k - offsets[i])
+            n = length(string) if string != NOTHING else NOTHING
+            if n == NOTHING:
+                return NOTHING
+            if place + n <= points.shape[0]:
+                copy_points(string, points, place)
+            begins[k], ends[k] = place, place + n
+            place += n
+    return place
 
 
 @tight_kernel

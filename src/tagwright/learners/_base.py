@@ -9,12 +9,11 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import accumulate, chain, islice, pairwise
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tagwright.arrays import Bools, Doubles, Workers
 from tagwright.attributes.templates import FeatureSet, resolve, split_clusters
@@ -26,7 +25,7 @@ from tagwright.errors import DataError, ParameterError
 from tagwright.io.spans import allowed_transitions, detect_scheme
 from tagwright.learners._decoder import Decoder, Scores
 from tagwright.learners._estimator import Estimator
-from tagwright.learners._labels import Labels, allowed_mask, check_labels, number_labels
+from tagwright.learners._labels import Labels, allowed_mask, check_labels, name_labels, number_labels
 from tagwright.learners._spans import ScoredSpan, calibrate, fit_calibration, require_span_labels, score_spans
 from tagwright.learners._stored import restore_linear, store, store_linear
 from tagwright.scores.linear import LinearScores
@@ -86,9 +85,7 @@ class SequenceTagger(Estimator):
         out: list[list[str]] = []
         for data, mask, lengths in self._encoded(X, allowed):
             decode = self.decoder_.best if decoding == "viterbi" else self.decoder_.best_by_position
-            labels: list[str] = self._names[decode(data, mask)].tolist()
-            ends = list(accumulate(lengths, initial=0))
-            out += [labels[begin:end] for begin, end in pairwise(ends)]
+            out += name_labels(decode(data, mask), lengths, self.labels_)
         return out
 
     def predict_marginals(self, X: Sentences, allowed: Allowed | None = None) -> list[list[dict[str, float]]]:
@@ -185,15 +182,6 @@ class SequenceTagger(Estimator):
             self.encoder_.send_visitors_away()
             raise
         return data
-
-    @property
-    def _names(self) -> NDArray[np.object_]:
-        """The labels as an array, made once."""
-        kept = self.__dict__.get("_label_array")
-        if kept is None or kept[0] is not self.labels_:
-            kept = self.__dict__["_label_array"] = self.labels_, np.array(self.labels_, object)
-        names: NDArray[np.object_] = kept[1]
-        return names
 
     def __getstate__(self) -> dict[str, Any]:
         return {key: value for key, value in self.__dict__.items() if key != "callbacks"}

@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from tagwright._jit import python_kernel
+from tagwright._objects import NOTHING, item, replace, size
 from tagwright.arrays import Bools, Ints
 from tagwright.attributes.lexicon import TagDictionary
 from tagwright.encode.dataset import Dataset
@@ -160,3 +162,26 @@ def learn_dictionary(least: int, encoder: Encoder, data: Dataset, n_labels: int)
         )
     n_forms = encoder.columns[source].n_known
     return TagDictionary.learn(data.forms, data.labels, source=source, n_forms=n_forms, n_labels=n_labels, least=least)
+
+
+def name_labels(labels: Ints, lengths: Sequence[int], names: list[str]) -> list[list[str]]:
+    """The names of all tokens' labels [n], a list for each sentence."""
+    lists = [[""] * length for length in lengths]
+    if not write_names(labels, id(names), id(lists)):
+        raise IndexError("there are labels without a name")
+    return lists
+
+
+@python_kernel
+def write_names(labels: Ints, names: int, lists: int) -> bool:
+    """The names of all labels over what the lists have; they are as long together. False where a name is missing."""
+    p = 0
+    for i in range(size(lists)):
+        own = item(lists, i)
+        for k in range(size(own)):
+            name = item(names, labels[p])
+            if name == NOTHING:
+                return False
+            replace(own, k, name)
+            p += 1
+    return True
