@@ -97,6 +97,27 @@ def test_candidates_equal_those_of_rows_and_viterbi(kind: str, Y: int, dtype: ty
     assert masks[sets, labels].all()
 
 
+@pytest.mark.parametrize("Y", [FEW - 3, FEW, FEW + 4])
+def test_of_equal_candidates_the_smallest_wins(Y: int) -> None:
+    scores, data, _ = random_model("words", Y, np.float32, seed=Y)
+    scores.set_weights(np.zeros(scores.pattern.n_weights), Workers(1))
+    flat = Steps.build(np.zeros((Y, Y)), np.zeros(Y), np.zeros(Y), np.float32)
+    pointers = np.array([0, Y, 2 * Y - 2, 2 * Y - 1], np.int64)  # all, all but two, one
+    labels = np.concatenate([np.arange(Y), np.arange(2, Y), [Y - 1]]).astype(np.uint16)
+    sets = np.arange(data.n_tokens, dtype=np.int32) % 3
+    found, _ = LinearTagging(scores, flat).best(data, Candidates(sets, pointers, labels))
+    np.testing.assert_array_equal(found, np.array([0, 2, Y - 1])[sets])
+
+
+def test_other_sets_are_other_lists() -> None:
+    """The lists of the last dictionary are kept."""
+    scores, data, steps = random_model("words", 5, np.float32, seed=3)
+    tagging, sets = LinearTagging(scores, steps), np.zeros(data.n_tokens, np.int32)
+    for label in (1, 4, 1):
+        only = Candidates(sets, np.array([0, 1], np.int64), np.array([label], np.uint16))
+        assert set(tagging.best(data, only)[0].tolist()) == {label}
+
+
 def test_a_sentence_without_a_labelling_is_known_by_its_number() -> None:
     scores, data, steps = random_model("words", 2, np.float64, seed=1)
     closed = replace(

@@ -11,9 +11,10 @@ from toy import toy_columns, toy_dicts, toy_words
 
 from tagwright.attributes import FUNCTIONS, FeatureSet, resolve
 from tagwright.encode import forms
-from tagwright.encode.conjunctions import KeyTable, join_codes
+from tagwright.encode.conjunctions import join_codes
 from tagwright.encode.encoder import Encoder
 from tagwright.encode.flat_text import FlatText
+from tagwright.encode.key_table import KeyTable
 from tagwright.errors import DataError, TemplateError
 
 RICH = """

@@ -18,8 +18,9 @@ import numpy as np
 from tagwright._jit import tight_kernel
 from tagwright._registers import fetch_early
 from tagwright.arrays import Ints, Longs
-from tagwright.encode.conjunctions import EMPTY, Combinations, code_at, first_slot, slots_for
+from tagwright.encode.conjunctions import Combinations, code_at
 from tagwright.encode.forms import N_EDGES
+from tagwright.encode.key_table import EMPTY, first_slot, slots_for
 
 AHEAD = 8
 """Pairs between asking for a slot and reading it."""

@@ -1,49 +1,23 @@
 """Conjunctions: several cells at once, such as the words at −1 and 0. Each distinct combination is one attribute.
 
 A combination is a mixed-radix number of its cells' codes: key = (code_1 · n_2 + code_2) · n_3 + code_3 ...
-Known keys lie in a hash table with open addressing, so that tagging finds them in a few nanoseconds. To scores/ the
+Known keys lie in a hash table (encode/key_table.py), so that tagging finds them in a few nanoseconds. To scores/ the
 combinations are forms like those of a column, each with one attribute; form 0 is "none of them".
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
 from math import prod
 
 import numpy as np
 
 from tagwright._jit import tight_kernel
-from tagwright._registers import fetch_early
 from tagwright.arrays import Ints, Longs
 from tagwright.attributes.templates import Cell
 from tagwright.encode.forms import N_EDGES
+from tagwright.encode.key_table import EMPTY, KeyTable
 from tagwright.errors import TemplateError
-
-EMPTY = -1
-FOLDED, MULTIPLIER = 0xFFFFFFFF, 0x45D9F3B
-AHEAD = 8
-"""Keys between asking for a slot and reading it."""
-
-
-class KeyTable:
-    """Known keys, each with its place as its number."""
-
-    def __init__(self, keys: Longs) -> None:
-        self.keys = keys
-
-    @cached_property
-    def slots(self) -> Longs:
-        """Key and number by turns; made when it is first asked for: column_pairs.py has tables of its own."""
-        slots = slots_for(len(self.keys))
-        insert_keys(self.keys, slots)
-        return slots
-
-    def find(self, keys: Longs) -> Ints:
-        """Numbers of `keys`, −1 for those unknown or negative."""
-        found = np.empty(len(keys), np.int32)
-        find_keys(keys, self.slots, found)
-        return found
 
 
 class Combinations:
@@ -67,47 +41,6 @@ class Combinations:
         """The form of every key, 0 for unknown ones, into out [n]."""
         numbers = self.table.find(keys)
         out[:] = np.where(numbers >= 0, numbers + N_EDGES, 0)
-
-
-def slots_for(n: int) -> Longs:
-    """Empty slots for n keys, a power of two of pairs."""
-    return np.full(4 << max(1, n).bit_length(), EMPTY, np.int64)
-
-
-@tight_kernel
-def first_slot(key: int, slots: Longs) -> int:
-    """Where to look for a key first: the middle of a product that both halves of the key went into."""
-    h = ((key ^ (key >> 31)) & FOLDED) * MULTIPLIER
-    return int((h >> 12) & (slots.shape[0] - 1) & ~1)
-
-
-@tight_kernel
-def insert_keys(keys: Longs, slots: Longs) -> None:
-    for n in range(keys.shape[0]):
-        place = first_slot(keys[n], slots)
-        while slots[place] != EMPTY:
-            place = (place + 2) & (slots.shape[0] - 1)
-        slots[place], slots[place + 1] = keys[n], n
-
-
-@tight_kernel
-def find_key(key: int, slots: Longs) -> int:
-    """The number of a key; −1 for an unknown or negative one."""
-    if key >= 0:
-        place = first_slot(key, slots)
-        while slots[place] != EMPTY:
-            if slots[place] == key:
-                return int(slots[place + 1])
-            place = (place + 2) & (slots.shape[0] - 1)
-    return -1
-
-
-@tight_kernel
-def find_keys(keys: Longs, slots: Longs, found: Ints) -> None:
-    for n in range(keys.shape[0]):
-        if n + AHEAD < keys.shape[0]:
-            fetch_early(slots, first_slot(keys[n + AHEAD], slots))
-        found[n] = find_key(keys[n], slots)
 
 
 @tight_kernel

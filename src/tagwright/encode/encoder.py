@@ -23,11 +23,12 @@ import numpy as np
 from tagwright.arrays import Doubles, Ints, Longs
 from tagwright.attributes.templates import Cell, FeatureSet, Term, attribute_name, join_values
 from tagwright.encode.column_pairs import ColumnPairs
-from tagwright.encode.conjunctions import Combinations, KeyTable, check_size, join_next
+from tagwright.encode.conjunctions import Combinations, check_size, join_next
 from tagwright.encode.dataset import Dataset
 from tagwright.encode.flat_text import FlatText
 from tagwright.encode.forms import ColumnForms
 from tagwright.encode.given import flatten
+from tagwright.encode.key_table import KeyTable
 from tagwright.encode.vocabulary import Vocabulary
 
 
@@ -62,7 +63,9 @@ class Encoder:
     @property
     def lock(self) -> threading.RLock:
         """For one text at a time: unknown words change the tables."""
-        lock: threading.RLock = self.__dict__.setdefault("_lock", threading.RLock())  # by one of the threads that ask
+        lock: threading.RLock | None = self.__dict__.get("_lock")
+        if lock is None:
+            lock = self.__dict__.setdefault("_lock", threading.RLock())  # by one of the threads that ask
         return lock
 
     def __getstate__(self) -> dict[str, Any]:

@@ -12,9 +12,9 @@ import numpy as np
 
 from tagwright.arrays import Ints, Longs
 from tagwright.attributes.cells import Cell
-from tagwright.encode.conjunctions import KeyTable
 from tagwright.encode.dataset import Dataset
 from tagwright.encode.encoder import Encoder
+from tagwright.encode.key_table import KeyTable
 
 Part = tuple[Cell, ...]
 

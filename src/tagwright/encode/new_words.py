@@ -19,6 +19,9 @@ from tagwright.arrays import Ints, Longs
 from tagwright.attributes.characters import CLASSES, FIRST_POINT, TESTS, Classes, flag_grid
 from tagwright.attributes.templates import Term
 from tagwright.attributes.words import LETTERS, LONGSHAPE_LENGTH, SHAPE_LENGTH
+from tagwright.encode.key_table import find_key
+from tagwright.encode.key_table import first_slot as first_key_slot
+from tagwright.encode.short_strings import NOT_SHORT, SHORT, affix_keys, short_key
 from tagwright.encode.spelled import Points, Spelled
 from tagwright.encode.string_table import (
     UNKNOWN,
@@ -45,8 +48,10 @@ class NewWords:
         described = np.array([_describe(term, v) for term, v in zip(terms, vocabularies, strict=True)], np.int64)
         looked_up = described[:, 0] < FLAG
         tables = StringTables.build([v.values if known else [] for v, known in zip(vocabularies, looked_up)])
-        shapes, work = np.empty(SHAPE_LENGTH + LONGSHAPE_LENGTH, np.uint32), np.empty((3, max(2, len(terms))), np.int64)
-        self._arrays = (described, tables.records, tables.slots, tables.bounds, shapes, work)
+        shapes, affixes = np.empty(SHAPE_LENGTH + LONGSHAPE_LENGTH, np.uint32), np.empty((4, SHORT + 1), np.int64)
+        work = np.empty((4, max(2, len(terms))), np.int64)
+        arrays = (tables.records, tables.slots, tables.shorts, tables.bounds)
+        self._arrays = (described, *arrays, shapes, affixes, work)
         self.others = np.flatnonzero(described[:, 0] == OTHER).tolist()
 
     def find(self, words: Spelled, codes: Ints) -> None:
@@ -100,46 +105,65 @@ def write_shapes(
 def find_codes(
     points: Points, begins: Longs, ends: Longs, low_points: Points, low_begins: Longs, low_ends: Longs,
     classes: Classes, letters: Points, flags: NDArray[np.uint16], terms: Longs, records: Points, slots: Longs,
-    bounds: Longs, shapes: Points, work: Longs, codes: Ints,
+    shorts: Longs, bounds: Longs, shapes: Points, affixes: Longs, work: Longs, codes: Ints,
 ) -> bool:  # fmt: skip
-    """Given n words, the same in lower case, and `terms` as _describe gives them; shapes, work [3, K or more]: work.
-    Returned: codes [n, K]; False where a character was never met."""
+    """Given n words, the same in lower case, and `terms` as _describe gives them; shapes, affixes [4, SHORT + 1], work
+    [4, K or more]: work. Returned: codes [n, K]; False where a character was never met."""
     n, K = codes.shape
-    froms, tos, hashes = work[0], work[1], work[2]
+    froms, tos, hashes, keys = work[0], work[1], work[2], work[3]
     for w in range(n):
         found = write_shapes(points, begins[w], ends[w], classes, letters, shapes, froms)
         if found < 0:
             return False
         shape_end, longshape_end = froms[0], SHAPE_LENGTH + froms[1]
         held = int(flags[found >> 8, found & 255])
+        affix_keys(points, begins[w], ends[w], affixes[0], affixes[1])
+        affix_keys(low_points, low_begins[w], low_ends[w], affixes[2], affixes[3])
         for k in range(K):  # ask for slots
             source, size = terms[k, 0], terms[k, 1]
             if source == FLAG:
                 codes[w, k] = 0 if size & 1 and held >> (size >> 1) & 1 else UNKNOWN
             if source >= FLAG:
                 continue
-            if source == WRITTEN:
-                froms[k], tos[k] = cut(begins[w], ends[w], size)
-                hashes[k] = hash_points(points, froms[k], tos[k])
-            elif source == LOWER:
-                froms[k], tos[k] = cut(low_begins[w], low_ends[w], size)
-                hashes[k] = hash_points(low_points, froms[k], tos[k])
-            else:
-                froms[k], tos[k] = (0, shape_end) if source == SHAPE else (SHAPE_LENGTH, longshape_end)
-                hashes[k] = hash_points(shapes, froms[k], tos[k])
-            fetch_early(slots, bounds[k, 1] + first_slot(hashes[k], slots[bounds[k, 1] : bounds[k + 1, 1]]))
+            short = source <= LOWER and 1 <= abs(size) <= SHORT
+            keys[k] = affixes[2 * source + (size < 0), abs(size)] if short else NOT_SHORT
+            if keys[k] == NOT_SHORT:
+                if source == WRITTEN:
+                    froms[k], tos[k] = cut(begins[w], ends[w], size)
+                    keys[k], hashes[k] = short_key_or_hash(points, froms[k], tos[k])
+                elif source == LOWER:
+                    froms[k], tos[k] = cut(low_begins[w], low_ends[w], size)
+                    keys[k], hashes[k] = short_key_or_hash(low_points, froms[k], tos[k])
+                else:
+                    froms[k], tos[k] = (0, shape_end) if source == SHAPE else (SHAPE_LENGTH, longshape_end)
+                    keys[k], hashes[k] = short_key_or_hash(shapes, froms[k], tos[k])
+            if keys[k] >= 0:
+                fetch_early(shorts, bounds[k, 2] + first_key_slot(keys[k], shorts[bounds[k, 2] : bounds[k + 1, 2]]))
+            elif keys[k] == NOT_SHORT:
+                fetch_early(slots, bounds[k, 1] + first_slot(hashes[k], slots[bounds[k, 1] : bounds[k + 1, 1]]))
         for k in range(K):  # ask for records
-            if terms[k, 0] < FLAG:
+            if terms[k, 0] < FLAG and keys[k] == NOT_SHORT:
                 fetch_record(hashes[k], records[bounds[k, 0] :], slots[bounds[k, 1] : bounds[k + 1, 1]])
         for k in range(K):
             own, own_slots = records[bounds[k, 0] :], slots[bounds[k, 1] : bounds[k + 1, 1]]
-            if terms[k, 0] == WRITTEN:
+            if terms[k, 0] >= FLAG:
+                continue
+            if keys[k] != NOT_SHORT:
+                codes[w, k] = find_key(keys[k], shorts[bounds[k, 2] : bounds[k + 1, 2]])
+            elif terms[k, 0] == WRITTEN:
                 codes[w, k] = look_up(points, froms[k], tos[k], hashes[k], own, own_slots)
             elif terms[k, 0] == LOWER:
                 codes[w, k] = look_up(low_points, froms[k], tos[k], hashes[k], own, own_slots)
-            elif terms[k, 0] < FLAG:
+            else:
                 codes[w, k] = look_up(shapes, froms[k], tos[k], hashes[k], own, own_slots)
     return True
+
+
+@tight_kernel
+def short_key_or_hash(points: Points, begin: int, end: int) -> tuple[int, int]:
+    """The key of a short string; NOT_SHORT and the hash of another."""
+    key = short_key(points, begin, end)
+    return key, hash_points(points, begin, end) if key == NOT_SHORT else 0
 
 
 @tight_kernel

@@ -19,6 +19,9 @@ import numpy as np
 from tagwright._jit import tight_kernel
 from tagwright._registers import fetch_early
 from tagwright.arrays import Ints, Longs
+from tagwright.encode.key_table import insert_keys
+from tagwright.encode.key_table import slots_for as key_slots
+from tagwright.encode.short_strings import NOT_SHORT, short_keys
 from tagwright.encode.spelled import Points, Spelled
 
 FNV_OFFSET, FNV_PRIME, FNV_MASK = 0x811C9DC5, 0x01000193, 0xFFFFFFFF
@@ -40,8 +43,10 @@ class StringTable:
 
     @classmethod
     def build(cls, values: Sequence[str], first: int = 0) -> StringTable:
-        tables = StringTables.build([values], first)
-        return cls(tables.records, tables.slots)
+        strings, numbers = Spelled.build(values), np.arange(first, first + len(values))
+        records, slots = np.empty(records_size(strings), np.uint32), slots_for(len(values))
+        insert_strings(strings.points, strings.begins, strings.ends, numbers, records, slots)
+        return cls(records, slots)
 
     def find(self, strings: Spelled, found: Ints) -> Longs:
         """The number of every string into found [n], UNKNOWN where the table does not have it. Returns which those
@@ -53,23 +58,39 @@ class StringTable:
 
 @dataclass(frozen=True, slots=True)
 class StringTables:
-    """Several such tables in the same arrays: those of table k begin at bounds[k] and end at bounds[k + 1]."""
+    """Several tables in the same arrays: those of table k begin at bounds[k] and end at bounds[k + 1]. Strings that are
+    short (encode/short_strings.py) have slots of their own."""
 
     records: Points
     slots: Longs
-    bounds: Longs  # [K + 1, 2], of records and of slots
+    shorts: Longs
+    bounds: Longs  # [K + 1, 3], of records, slots and shorts
 
     @classmethod
-    def build(cls, tables: Sequence[Sequence[str]], first: int = 0) -> StringTables:
-        keys = [Spelled.build(values) for values in tables]
-        bounds = np.zeros((len(tables) + 1, 2), np.int64)
-        for k, (strings, values) in enumerate(zip(keys, tables, strict=True)):
-            sizes = (strings.ends - strings.begins).sum() + HEAD * len(values), 2 << max(1, len(values)).bit_length()
-            bounds[k + 1] = bounds[k] + sizes
-        records, slots = np.empty(bounds[-1, 0], np.uint32), np.full(bounds[-1, 1], EMPTY, np.int64)
-        for strings, (r, s), (r_end, s_end) in zip(keys, bounds[:-1], bounds[1:], strict=True):
-            insert_strings(strings.points, strings.begins, strings.ends, first, records[r:r_end], slots[s:s_end])
-        return cls(records, slots, bounds)
+    def build(cls, tables: Sequence[Sequence[str]]) -> StringTables:
+        made: list[tuple[Points, Longs, Longs]] = []
+        for values in tables:
+            strings, keys = Spelled.build(values), np.empty(len(values), np.int64)
+            short_keys(strings.points, strings.begins, strings.ends, keys)
+            numbers = np.flatnonzero(keys == NOT_SHORT)
+            strings = strings.some(numbers)
+            parts = np.empty(records_size(strings), np.uint32), slots_for(len(numbers)), key_slots(len(values))
+            insert_strings(strings.points, strings.begins, strings.ends, numbers, *parts[:2])
+            insert_keys(keys, parts[2])
+            made.append(parts)
+        sizes = np.array([[len(part) for part in parts] for parts in made], np.int64).reshape(-1, 3)
+        bounds = np.concatenate([np.zeros((1, 3), np.int64), np.cumsum(sizes, axis=0)])
+        records, slots, shorts = (np.concatenate(parts) for parts in zip(*made, strict=True))
+        return cls(records, slots, shorts, bounds)
+
+
+def slots_for(n: int) -> Longs:
+    """Empty slots for n strings, a power of two of them."""
+    return np.full(2 << max(1, n).bit_length(), EMPTY, np.int64)
+
+
+def records_size(strings: Spelled) -> int:
+    return int((strings.ends - strings.begins).sum()) + HEAD * len(strings.begins)
 
 
 @tight_kernel
@@ -87,12 +108,12 @@ def first_slot(h: int, slots: Longs) -> int:
 
 
 @tight_kernel
-def insert_strings(points: Points, begins: Longs, ends: Longs, first: int, records: Points, slots: Longs) -> None:
-    """Number the strings from `first` on."""
+def insert_strings(points: Points, begins: Longs, ends: Longs, numbers: Longs, records: Points, slots: Longs) -> None:
+    """Have the strings lead to their numbers."""
     r = 0
     for k in range(begins.shape[0]):
         insert_string(hash_points(points, begins[k], ends[k]), r, slots)
-        r = write_record(first + k, points, begins[k], ends[k], records, r)
+        r = write_record(numbers[k], points, begins[k], ends[k], records, r)
 
 
 @tight_kernel

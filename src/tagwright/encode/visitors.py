@@ -13,7 +13,7 @@ import numpy as np
 from tagwright._jit import tight_kernel
 from tagwright.arrays import Ints, Longs, grown
 from tagwright.encode.spelled import Points, Spelled
-from tagwright.encode.string_table import EMPTY, HEAD, UNKNOWN, hash_points, insert_string, look_up, write_record
+from tagwright.encode.string_table import HEAD, UNKNOWN, hash_points, insert_string, look_up, slots_for, write_record
 
 SOME_VISITORS = 1 << 12
 """For so many, of so many letters, there is room from the beginning."""
@@ -28,7 +28,7 @@ class Visitors:
         self._n = 0
         self._begins: Longs = np.zeros(SOME_VISITORS + 1, np.int64)  # of the records; the last is the end of all
         self._records: Points = np.empty(SOME_VISITORS * (HEAD + USUAL_LENGTH), np.uint32)
-        self._slots = _slots_for(SOME_VISITORS)
+        self._slots = slots_for(SOME_VISITORS)
 
     def __len__(self) -> int:
         return self._n
@@ -40,7 +40,7 @@ class Visitors:
         self._begins = grown(self._begins, most + 1, most)
         self._records = grown(self._records, int(self._begins[self._n]) + len(strings.points) + HEAD * len(which), 0)
         if len(self._slots) < 2 * most:
-            self._slots = _slots_for(2 * most)
+            self._slots = slots_for(2 * most)
             insert_records(self._records, self._begins[: self._n], self._slots)
         new = np.empty(len(which), np.int64)
         n = number_strings(
@@ -54,10 +54,6 @@ class Visitors:
         """All from the one with place `begin` on."""
         parts = [self._records[b + HEAD : e] for b, e in pairwise(self._begins[begin : self._n + 1].tolist())]
         return [part.tobytes().decode("utf-32-le", "surrogatepass") for part in parts]
-
-
-def _slots_for(n: int) -> Longs:
-    return np.full(2 << max(1, n).bit_length(), EMPTY, np.int64)
 
 
 @tight_kernel

@@ -1,0 +1,83 @@
+"""Numbers to numbers, many at once: a hash table of keys from 0 to 2⁶³ − 1.
+
+A slot has a key and its number, side by side; open addressing. Where to look first are two parts of a product, so that
+all of the key goes into it.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+
+from tagwright._jit import tight_kernel
+from tagwright._registers import fetch_early
+from tagwright.arrays import Ints, Longs
+
+EMPTY = -1
+FOLD, FOLDED, MULTIPLIER, LOWER, UPPER = 29, 0xFFFFFFFF, 0x45D9F3B, 12, 27
+AHEAD = 8
+"""Keys between asking for a slot and reading it."""
+
+
+class KeyTable:
+    """Known keys, each with its place as its number."""
+
+    def __init__(self, keys: Longs) -> None:
+        self.keys = keys
+
+    @cached_property
+    def slots(self) -> Longs:
+        """Key and number by turns; made when it is first asked for: column_pairs.py has tables of its own."""
+        slots = slots_for(len(self.keys))
+        insert_keys(self.keys, slots)
+        return slots
+
+    def find(self, keys: Longs) -> Ints:
+        """Numbers of `keys`, −1 for those unknown or negative."""
+        found = np.empty(len(keys), np.int32)
+        find_keys(keys, self.slots, found)
+        return found
+
+
+def slots_for(n: int) -> Longs:
+    """Empty slots for n keys, a power of two of pairs."""
+    return np.full(4 << max(1, n).bit_length(), EMPTY, np.int64)
+
+
+@tight_kernel
+def first_slot(key: int, slots: Longs) -> int:
+    """Where to look for a key first."""
+    h = ((key ^ (key >> FOLD)) & FOLDED) * MULTIPLIER
+    return int(((h >> LOWER) ^ (h >> UPPER)) & (slots.shape[0] - 1) & ~1)
+
+
+@tight_kernel
+def insert_keys(keys: Longs, slots: Longs) -> None:
+    """All but the negative ones."""
+    for n in range(keys.shape[0]):
+        if keys[n] >= 0:
+            place = first_slot(keys[n], slots)
+            while slots[place] != EMPTY:
+                place = (place + 2) & (slots.shape[0] - 1)
+            slots[place], slots[place + 1] = keys[n], n
+
+
+@tight_kernel
+def find_key(key: int, slots: Longs) -> int:
+    """The number of a key; −1 for an unknown or negative one."""
+    if key >= 0:
+        place = first_slot(key, slots)
+        while slots[place] != EMPTY:
+            if slots[place] == key:
+                return int(slots[place + 1])
+            place = (place + 2) & (slots.shape[0] - 1)
+    return -1
+
+
+@tight_kernel
+def find_keys(keys: Longs, slots: Longs, found: Ints) -> None:
+    for n in range(keys.shape[0]):
+        if n + AHEAD < keys.shape[0]:
+            fetch_early(slots, first_slot(keys[n + AHEAD], slots))
+        found[n] = find_key(keys[n], slots)
