@@ -6,7 +6,19 @@ import numpy as np
 import pytest
 
 from tagwright._jit import tight_kernel
-from tagwright._registers import BYTES, add_products, add_rows, largest, lowest_bit, reaching, sums_reaching
+from tagwright._registers import (
+    BYTES,
+    LANES,
+    MIX,
+    add_products,
+    add_rows,
+    differ,
+    largest,
+    lowest_bit,
+    mixed,
+    reaching,
+    sums_reaching,
+)
 from tagwright.arrays import Floats, padded
 
 
@@ -83,3 +95,29 @@ def bits_of(row: Floats, bonus: Floats, limit: float, place: int) -> tuple[int, 
 @tight_kernel
 def bits_lowest(bits: int) -> int:
     return lowest_bit(bits)
+
+
+@tight_kernel
+def mixed_of(points: np.ndarray, place: int, n: int) -> int:
+    return mixed(points, place, n)
+
+
+@tight_kernel
+def differ_of(a: np.ndarray, i: int, b: np.ndarray, j: int, n: int) -> bool:
+    return differ(a, i, b, j, n)
+
+
+def test_whole_numbers_mixed_and_compared_equal_numpy() -> None:
+    """For every number of them; what lies behind is not seen."""
+    rng = np.random.default_rng(0)
+    for n in range(LANES + 4):
+        a, first = rng.integers(0, 2**32, 40, dtype=np.uint32), min(n, LANES)
+        products = a[5 : 5 + first].astype(object) * np.array(MIX[:first], object)
+        assert mixed_of(a, 5, n) == sum(products.tolist()) % 2**32
+        b = rng.integers(0, 2**32, 40, dtype=np.uint32)
+        b[3 : 3 + first] = a[5 : 5 + first]
+        assert not differ_of(a, 5, b, 3, n)
+        for k in range(first):
+            b[3 + k] ^= 1 << 31
+            assert differ_of(a, 5, b, 3, n)
+            b[3 + k] ^= 1 << 31

@@ -10,7 +10,6 @@ A pair that begins at q is conjunction k's at token q − offset_k.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,7 +18,7 @@ from tagwright._jit import tight_kernel
 from tagwright._registers import fetch_early
 from tagwright.arrays import Ints, Longs
 from tagwright.encode.conjunctions import Combinations, code_at
-from tagwright.encode.forms import N_EDGES
+from tagwright.encode.forms import N_EDGES, ColumnForms
 from tagwright.encode.key_table import EMPTY, first_slot, slots_for
 
 AHEAD = 8
@@ -28,8 +27,9 @@ SOON = 16
 """Tokens between asking for a code and reading it."""
 FORM_BITS = 32
 NOBODY = -1
-TERM, TERM_B, DISTANCE, SIZE_B, BEGIN, END, ROW, OFFSET = 0, 1, 2, 3, 4, 5, 6, 8
-"""Columns of `groups`: both terms, how far the second is, its size, slots; then two rows and two offsets."""
+TERM, TERM_B, DISTANCE, SIZE_B, BEGIN, END, ROW, OFFSET, OUTSIDE = 0, 1, 2, 3, 4, 5, 6, 8, 10
+"""Columns of `groups`: both terms, how far the second is, its size, slots; then two rows and two offsets, and whether
+each of both terms has a value beyond the ends of sentences alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,12 +37,12 @@ class ColumnPairs:
     """place: of the column; groups: conjunctions that share a table, as above, its slots from BEGIN to END."""
 
     place: int
-    groups: Longs  # [G, 10]
+    groups: Longs  # [G, 12]
     slots: Longs
 
     @classmethod
-    def build(cls, place: int, found: dict[int, Combinations], sizes: Sequence[int]) -> ColumnPairs:
-        """From the conjunctions by their rows among the forms; sizes: of the column's vocabularies."""
+    def build(cls, place: int, found: dict[int, Combinations], column: ColumnForms) -> ColumnPairs:
+        """From the conjunctions of a column by their rows among the forms."""
         same: dict[tuple[int, int, int], list[tuple[int, int, Longs]]] = {}
         for row, conjunction in found.items():
             (_, term, offset), (_, term_b, offset_b) = conjunction.places
@@ -58,8 +58,9 @@ class ColumnPairs:
                 insert_pairs(keys_b, FORM_BITS, slots)
                 begin = sum(map(len, tables))
                 tables.append(slots)
-                bounds = (begin, begin + len(slots))
-                groups.append((term, term_b, distance, sizes[term_b], *bounds, row, row_b, offset, offset_b))
+                about = (term, term_b, distance, len(column.vocabularies[term_b]), begin, begin + len(slots))
+                outside = [column.terms[t].function == "edge" for t in (term, term_b)]
+                groups.append((*about, row, row_b, offset, offset_b, *outside))
         return cls(place, np.array(groups, np.int64), np.concatenate(tables))
 
     def find(self, codes: Ints, offsets: Longs, forms: Ints) -> None:
@@ -112,10 +113,16 @@ def find_pairs(
         first = last = groups[g, OFFSET]
         if groups[g, ROW + 1] != NOBODY:
             first, last = min(first, groups[g, OFFSET + 1]), max(last, groups[g, OFFSET + 1])
+        outside, outside_b = groups[g, OUTSIDE] != 0, groups[g, OUTSIDE + 1] != 0
+        for k in range(2):
+            if (outside or outside_b) and groups[g, ROW + k] != NOBODY:  # most tokens have none
+                forms[groups[g, ROW + k], :] = 0
         n = 0
         for i in range(offsets.shape[0] - 1):
             begin, end = offsets[i], offsets[i + 1]
             for q in range(begin + first, end + last):
+                if (outside and begin <= q < end) or (outside_b and begin <= q + distance < end):
+                    continue
                 w = n % AHEAD
                 if n >= AHEAD:
                     write_pair(waiting[w], own, groups, g, forms)

@@ -187,10 +187,7 @@ class Encoder:
                 groups.setdefault(conjunction.places[0][0], {})[row] = conjunction
             else:
                 others[row] = conjunction
-        pairs = [
-            ColumnPairs.build(place, found, [len(vocabulary) for vocabulary in self.columns[place].vocabularies])
-            for place, found in groups.items()
-        ]
+        pairs = [ColumnPairs.build(place, found, self.columns[place]) for place, found in groups.items()]
         self._grouped = pairs, others
         return self._grouped
 

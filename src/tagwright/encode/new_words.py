@@ -22,7 +22,7 @@ from tagwright.attributes.words import LETTERS, LONGSHAPE_LENGTH, SHAPE_LENGTH
 from tagwright.encode.key_table import find_key
 from tagwright.encode.key_table import first_slot as first_key_slot
 from tagwright.encode.short_strings import NOT_SHORT, SHORT, affix_keys, short_key
-from tagwright.encode.spelled import Points, Spelled
+from tagwright.encode.spelled import Points, Spelled, empty_points
 from tagwright.encode.string_table import (
     UNKNOWN,
     StringTables,
@@ -48,7 +48,7 @@ class NewWords:
         described = np.array([_describe(term, v) for term, v in zip(terms, vocabularies, strict=True)], np.int64)
         looked_up = described[:, 0] < FLAG
         tables = StringTables.build([v.values if known else [] for v, known in zip(vocabularies, looked_up)])
-        shapes, affixes = np.empty(SHAPE_LENGTH + LONGSHAPE_LENGTH, np.uint32), np.empty((4, SHORT + 1), np.int64)
+        shapes, affixes = empty_points(SHAPE_LENGTH + LONGSHAPE_LENGTH), np.empty((4, SHORT + 1), np.int64)
         work = np.empty((4, max(2, len(terms))), np.int64)
         arrays = (tables.records, tables.slots, tables.shorts, tables.bounds)
         self._arrays = (described, *arrays, shapes, affixes, work)

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from tagwright._jit import python_kernel, tight_kernel
 from tagwright._objects import NOTHING, copy_points, fetch_object, item, length
+from tagwright._registers import LANES
 from tagwright.arrays import Longs
 from tagwright.attributes.characters import CLASSES, FIRST_POINT, LOWERS, Classes
 
@@ -17,6 +18,11 @@ Points = NDArray[np.uint32]
 
 USUAL_LENGTH = 8
 """Letters of a string for which there is room; where some have many more, all are read again."""
+
+
+def empty_points(n: int) -> Points:
+    """Room for n code points. The memory goes on for a vector, so that kernels may read eight at a time anywhere."""
+    return np.empty(n + LANES, np.uint32)[:n]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,10 +44,10 @@ class Spelled:
     def read(cls, lists: list[list[str]], offsets: Longs) -> Spelled | None:
         """All strings of some lists, which begin at offsets [N + 1]; None where there is something else."""
         n = int(offsets[-1])
-        points, begins, ends = np.empty(USUAL_LENGTH * n, np.uint32), np.empty(n, np.int64), np.empty(n, np.int64)
+        points, begins, ends = empty_points(USUAL_LENGTH * n), np.empty(n, np.int64), np.empty(n, np.int64)
         size = read_strings(id(lists), offsets, points, begins, ends)
         if size > len(points):
-            points = np.empty(size, np.uint32)
+            points = empty_points(size)
             size = read_strings(id(lists), offsets, points, begins, ends)
         return None if size == NOTHING else cls(points[:size], begins, ends)
 
@@ -56,7 +62,7 @@ class Spelled:
 
     def lower(self) -> tuple[Points, Longs, Longs]:
         """The points, begins and ends of the same in lower case, as `str.lower` has it."""
-        points, begins, ends = np.empty_like(self.points), np.empty_like(self.begins), np.empty_like(self.ends)
+        points, begins, ends = empty_points(len(self.points)), np.empty_like(self.begins), np.empty_like(self.ends)
         arrays = (self.points, self.begins, self.ends, LOWERS.numbers, points, begins, ends)
         if lower_strings(*arrays):
             return points, begins, ends

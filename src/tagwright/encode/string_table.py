@@ -4,7 +4,7 @@ A Python dictionary asks one string at a time, and every question waits for memo
 the key, the number). Here a kernel hashes all strings of a batch, and asks for the slot and the key of a later one
 while it looks at this one.
 
-    hash(c_1 ... c_n)      h = offset;  h = ((h XOR c) · prime) mod 2³² for each c            FNV-1a, by code points
+    hash(c_1 ... c_n)      h = n;  h = (h · prime XOR Σ_k c_k m_k) mod 2³² for every eight code points, m_k odd
     record                 number, size, code points of a key, one after the other
     slot                   31 bits of the hash and the place of the record, in one number; open addressing
 """
@@ -17,14 +17,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from tagwright._jit import tight_kernel
-from tagwright._registers import fetch_early
+from tagwright._registers import LANES, differ, fetch_early, mixed
 from tagwright.arrays import Ints, Longs
 from tagwright.encode.key_table import insert_keys
 from tagwright.encode.key_table import slots_for as key_slots
 from tagwright.encode.short_strings import NOT_SHORT, short_keys
-from tagwright.encode.spelled import Points, Spelled
+from tagwright.encode.spelled import Points, Spelled, empty_points
 
-FNV_OFFSET, FNV_PRIME, FNV_MASK = 0x811C9DC5, 0x01000193, 0xFFFFFFFF
+PRIME, MASK = 0x01000193, 0xFFFFFFFF
 UNKNOWN = -1
 EMPTY = -1
 HASH_BITS, PLACE_BITS = 0x7FFFFFFF, 0xFFFFFFFF
@@ -44,7 +44,7 @@ class StringTable:
     @classmethod
     def build(cls, values: Sequence[str], first: int = 0) -> StringTable:
         strings, numbers = Spelled.build(values), np.arange(first, first + len(values))
-        records, slots = np.empty(records_size(strings), np.uint32), slots_for(len(values))
+        records, slots = empty_records(strings), slots_for(len(values))
         insert_strings(strings.points, strings.begins, strings.ends, numbers, records, slots)
         return cls(records, slots)
 
@@ -74,14 +74,15 @@ class StringTables:
             short_keys(strings.points, strings.begins, strings.ends, keys)
             numbers = np.flatnonzero(keys == NOT_SHORT)
             strings = strings.some(numbers)
-            parts = np.empty(records_size(strings), np.uint32), slots_for(len(numbers)), key_slots(len(values))
+            parts = empty_records(strings), slots_for(len(numbers)), key_slots(len(values))
             insert_strings(strings.points, strings.begins, strings.ends, numbers, *parts[:2])
             insert_keys(keys, parts[2])
             made.append(parts)
         sizes = np.array([[len(part) for part in parts] for parts in made], np.int64).reshape(-1, 3)
         bounds = np.concatenate([np.zeros((1, 3), np.int64), np.cumsum(sizes, axis=0)])
-        records, slots, shorts = (np.concatenate(parts) for parts in zip(*made, strict=True))
-        return cls(records, slots, shorts, bounds)
+        all_records, all_slots, all_shorts = zip(*made, strict=True)
+        records = np.concatenate(all_records, out=empty_points(int(bounds[-1, 0])))
+        return cls(records, np.concatenate(all_slots), np.concatenate(all_shorts), bounds)
 
 
 def slots_for(n: int) -> Longs:
@@ -89,16 +90,17 @@ def slots_for(n: int) -> Longs:
     return np.full(2 << max(1, n).bit_length(), EMPTY, np.int64)
 
 
-def records_size(strings: Spelled) -> int:
-    return int((strings.ends - strings.begins).sum()) + HEAD * len(strings.begins)
+def empty_records(strings: Spelled) -> Points:
+    """For all of them."""
+    return empty_points(int((strings.ends - strings.begins).sum()) + HEAD * len(strings.begins))
 
 
 @tight_kernel
 def hash_points(points: Points, begin: int, end: int) -> int:
-    h = np.int64(FNV_OFFSET)
-    for p in range(begin, end):
-        h = ((h ^ np.int64(points[p])) * FNV_PRIME) & FNV_MASK
-    return int(h)
+    h = end - begin
+    for p in range(begin, end, LANES):
+        h = ((h * PRIME) ^ mixed(points, p, end - p)) & MASK
+    return h
 
 
 @tight_kernel
@@ -137,11 +139,10 @@ def write_record(number: int, points: Points, begin: int, end: int, records: Poi
 @tight_kernel
 def is_record(records: Points, r: int, points: Points, begin: int, size: int) -> bool:
     """Whether record r is this string."""
-    same = 0
-    if records[r + 1] == size:
-        while same < size and records[r + HEAD + same] == points[begin + same]:
-            same += 1
-    return bool(records[r + 1] == size and same == size)
+    same = 0 if records[r + 1] == size else size + 1
+    while same < size and not differ(records, r + HEAD + same, points, begin + same, size - same):
+        same += LANES
+    return bool(records[r + 1] == size and same >= size)
 
 
 @tight_kernel

@@ -11,8 +11,9 @@ from itertools import pairwise
 import numpy as np
 
 from tagwright._jit import tight_kernel
+from tagwright._registers import LANES
 from tagwright.arrays import Ints, Longs, grown
-from tagwright.encode.spelled import Points, Spelled
+from tagwright.encode.spelled import Points, Spelled, empty_points
 from tagwright.encode.string_table import HEAD, UNKNOWN, hash_points, insert_string, look_up, slots_for, write_record
 
 SOME_VISITORS = 1 << 12
@@ -27,7 +28,7 @@ class Visitors:
         self.first = first
         self._n = 0
         self._begins: Longs = np.zeros(SOME_VISITORS + 1, np.int64)  # of the records; the last is the end of all
-        self._records: Points = np.empty(SOME_VISITORS * (HEAD + USUAL_LENGTH), np.uint32)
+        self._records: Points = empty_points(SOME_VISITORS * (HEAD + USUAL_LENGTH))
         self._slots = slots_for(SOME_VISITORS)
 
     def __len__(self) -> int:
@@ -38,7 +39,8 @@ class Visitors:
         the first time."""
         most = self._n + len(which)
         self._begins = grown(self._begins, most + 1, most)
-        self._records = grown(self._records, int(self._begins[self._n]) + len(strings.points) + HEAD * len(which), 0)
+        room = int(self._begins[self._n]) + len(strings.points) + HEAD * len(which) + LANES
+        self._records = grown(self._records, room, 0)
         if len(self._slots) < 2 * most:
             self._slots = slots_for(2 * most)
             insert_records(self._records, self._begins[: self._n], self._slots)
