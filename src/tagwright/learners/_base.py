@@ -30,7 +30,7 @@ from tagwright.learners._spans import ScoredSpan, calibrate, fit_calibration, re
 from tagwright.learners._stored import restore_linear, store, store_linear
 from tagwright.scores.linear import LinearScores
 
-BATCH_TOKENS = 1 << 15
+BATCH_TOKENS = 1 << 16
 ALONE = Workers(1)
 Allowed = Sequence[Sequence[object]]
 EMPTY = (np.empty((1, 0), np.int64), np.zeros(1)), 0.0
