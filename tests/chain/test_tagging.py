@@ -97,16 +97,19 @@ def test_candidates_equal_those_of_rows_and_viterbi(kind: str, Y: int, dtype: ty
     assert masks[sets, labels].all()
 
 
-@pytest.mark.parametrize("Y", [FEW - 3, FEW, FEW + 4])
-def test_of_equal_candidates_the_smallest_wins(Y: int) -> None:
+@pytest.mark.parametrize("worse", [0, 1, 4])
+@pytest.mark.parametrize("Y", [FEW - 2, FEW, FEW + 4])
+def test_of_equal_candidates_the_smallest_wins(Y: int, worse: int) -> None:
     scores, data, _ = random_model("words", Y, np.float32, seed=Y)
     scores.set_weights(np.zeros(scores.pattern.n_weights), Workers(1))
-    flat = Steps.build(np.zeros((Y, Y)), np.zeros(Y), np.zeros(Y), np.float32)
+    start, transition = np.zeros(Y), np.zeros((Y, Y))
+    start[:worse], transition[:, :worse] = -1, -1  # all others are equal
+    flat = Steps.build(transition, start, np.zeros(Y), np.float32)
     pointers = np.array([0, Y, 2 * Y - 2, 2 * Y - 1], np.int64)  # all, all but two, one
     labels = np.concatenate([np.arange(Y), np.arange(2, Y), [Y - 1]]).astype(np.uint16)
     sets = np.arange(data.n_tokens, dtype=np.int32) % 3
     found, _ = LinearTagging(scores, flat).best(data, Candidates(sets, pointers, labels))
-    np.testing.assert_array_equal(found, np.array([0, 2, Y - 1])[sets])
+    np.testing.assert_array_equal(found, np.array([worse, max(worse, 2), Y - 1])[sets])
 
 
 def test_other_sets_are_other_lists() -> None:

@@ -50,13 +50,14 @@ def test_what_is_no_word_is_named(wrong: object, kind: type) -> None:
         FlatText.build([kind(["a"]), kind(["a", wrong])])
 
 
-def test_a_table_whose_length_is_not_its_number_of_items() -> None:
+@pytest.mark.parametrize("columns", [["a"], ["a", "b", "c"]])
+def test_a_table_whose_length_is_not_its_number_of_items(columns: list[str]) -> None:
     class Table(dict):
         def __len__(self) -> int:
             return 2
 
-    with pytest.raises(DataError, match="say that they have 2 items, and have 1"):
-        FlatText.build([Table(column=["a", "b"])])
+    with pytest.raises(DataError, match=f"say that they have 2 items, and have {len(columns)}"):
+        FlatText.build([Table(dict.fromkeys(columns))])
 
 
 def test_strings_longer_than_there_is_room_for() -> None:
@@ -64,8 +65,9 @@ def test_strings_longer_than_there_is_room_for() -> None:
     found = Spelled.build(values)
     assert found.strings() == values
     assert len(found.points) == sum(map(len, values))
-    exact = Spelled.build(["u" * USUAL_LENGTH, "v" * USUAL_LENGTH])
-    assert exact.strings() == ["u" * USUAL_LENGTH, "v" * USUAL_LENGTH]
+    for more in (0, 1):  # as much as there is room for, and a letter more
+        tight = ["u" * USUAL_LENGTH, "v" * (USUAL_LENGTH + more)]
+        assert Spelled.build(tight).strings() == tight
 
 
 def test_lists_that_are_shorter_than_they_should_be() -> None:

@@ -10,7 +10,7 @@ from tagwright.attributes.characters import classes_of
 from tagwright.encode.key_table import find_key, first_slot, slots_for
 from tagwright.encode.short_strings import ABSENT, NOT_SHORT, SHORT, affix_keys, short_key, short_keys
 from tagwright.encode.spelled import Spelled
-from tagwright.encode.string_table import UNKNOWN, StringTable, StringTables
+from tagwright.encode.string_table import UNKNOWN, StringTable, StringTables, is_record
 
 # Surrogates, the separator and clashes of short strings are all likely.
 STRINGS = st.lists(st.text(st.sampled_from("ab\0\nÉ\u0fff\u1000東\ud800\U0001f600"), max_size=6), max_size=40)
@@ -46,6 +46,15 @@ def test_many_strings_and_a_long_one() -> None:
     table = StringTable.build(values)
     np.testing.assert_array_equal(find(table, values[::-1]), np.arange(5001)[::-1])
     assert find(table, ["x" * 999_999, "w5000", ""]).tolist() == [UNKNOWN] * 3
+
+
+def test_a_record_is_compared_to_its_last_letter() -> None:
+    for n in (1, 7, 8, 9, 16, 20):
+        table = StringTable.build(["x" * n])
+        for k in range(n):
+            other = Spelled.build(["x" * k + "y" + "x" * (n - k - 1)])
+            assert not is_record(table.records, 0, other.points, 0, n)
+        assert is_record(table.records, 0, Spelled.build(["x" * n]).points, 0, n)
 
 
 def test_several_tables_in_the_same_arrays() -> None:
