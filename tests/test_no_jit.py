@@ -31,6 +31,7 @@ for name, learner in LEARNERS.items():
 for mode in ({"aggressive": False, "margin": 1.0}, {"guided": False}, {"direction": "right_to_left", "beam": 1}):
     model = LEARNERS["guided"]("e", epochs=2, random_state=0, **mode).fit(X, y)
     found[str(mode)] = [model.predict(fresh), []]
+found["dictionary"] = [LEARNERS["crf"]("pos", tag_dictionary=2, tolerance=0.1).fit(X, y).predict(fresh), []]
 second = LEARNERS["crf"]("word suffix(1) @ -1..0", order=2, tag_dictionary=2, tolerance=0.1).fit(X, y)
 found["second order"] = [second.predict(fresh), second.predict_nbest(fresh, k=3)]
 print(json.dumps(found))

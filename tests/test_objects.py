@@ -49,7 +49,7 @@ def test_items_of_lists() -> None:
     for found in ([], ["a"], [None, "b", 3.5, ["c"]], Words(["a", "b"])):
         assert size_of(id(found)) == len(found)
         assert [item_of(id(found), k) for k in range(len(found))] == [id(value) for value in found]
-        assert item_of(id(found), len(found)) == NOTHING
+        assert item_of(id(found), len(found)) == item_of(id(found), -1) == NOTHING
 
 
 def test_what_is_no_list_or_no_string_is_nothing() -> None:

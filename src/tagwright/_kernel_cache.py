@@ -5,9 +5,9 @@ Numba's FunctionCache prepares to compile before it loads anything: it reads in 
 compile prepares anyway (numba.core.compiler.CompilerBase). It also looks for its folder when a kernel is defined, not
 when it is called: 0.1 ms for each of some 200. `LateCache` does neither. Files, keys and locks are Numba's.
 
-What machine code does need at run time are the addresses of Numba's own C functions. Importing Numba gives those, all
-but the ones that count references to arrays: `rtsys.initialize`, 25 ms, for kernels that do count. (Hashing strings
-would want more; no kernel does.)
+What machine code does need at run time are the addresses of Python's and Numba's own C functions. Importing Numba gives
+those, all but the ones that count references to arrays: `rtsys.initialize`, 25 ms, for kernels that do count. (Numba's
+own hashing of strings would want more; no kernel has it.)
 """
 
 from __future__ import annotations

@@ -7,8 +7,7 @@
     copy_points    the code points of a string into an array
     fetch_object   asks for an object that will be read soon: no result, only speed
 
-An object is its address, which is what `id` gives; what is missing or of another kind is NOTHING, and no exception is
-left behind. Python's own words cost a loop over tokens 10 to 20 ns each; these cost 2 to 5. They are calls of
+An object is its address, which is what `id` gives; what is missing or of another kind is NOTHING, without an exception. Python's own words cost a loop over tokens 10 to 20 ns each; these cost 2 to 5. They are calls of
 functions of CPython's stable interface by their names, and assume nothing of where an object keeps what.
 
 Such a kernel is a `@python_kernel` (_jit.py), which keeps the GIL, and whoever calls it keeps the objects.
@@ -34,9 +33,9 @@ def size(of: int) -> int:
 
 
 def item(of: int, k: int) -> int:
-    """Item k ≥ 0 of a list."""
+    """Item k of a list, counted from 0."""
     found = _object(of)
-    return id(found[k]) if isinstance(found, list) and k < len(found) else NOTHING
+    return id(found[k]) if isinstance(found, list) and 0 <= k < len(found) else NOTHING
 
 
 def replace(of: int, k: int, by: int) -> None:
@@ -74,7 +73,7 @@ if numba is not None and llvm is not None and llvm_blocks is not None:
         return builder.call(blocks.get_or_insert_function(builder.module, kind, name), args)
 
     def _checked(builder: Any, found: Any) -> Any:
-        """What was found, NOTHING where that is 0 or −1 and Python has an exception ready."""
+        """What was found. Where that is 0 or −1, Python may have an exception ready."""
         failed = builder.icmp_signed("<=", found, ir.Constant(LONG, 0))
         with builder.if_then(failed, likely=False):
             _call(builder, "PyErr_Clear", ir.VoidType())

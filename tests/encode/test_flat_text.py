@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Iterator
 
 import numpy as np
 import pytest
 
+from tagwright.encode import spelled
 from tagwright.encode.flat_text import FlatText
 from tagwright.encode.spelled import USUAL_LENGTH, Spelled
 from tagwright.errors import DataError
@@ -35,6 +37,15 @@ def test_words_are_read_from_any_sequences(X: list[list[str]]) -> None:
     assert text.offsets.tolist() == [0, 3, 4, 7]
     assert text.words is not None
     assert text.spelled(0).strings() == [word for sentence in TEXT for word in sentence]
+
+
+def test_a_list_that_says_itself_what_is_in_it() -> None:
+    class Lower(list):
+        def __iter__(self) -> Iterator[str]:
+            return map(str.lower, super().__iter__())
+
+    text = FlatText.build([Lower(["The", "dog"])])
+    assert text.spelled(0).strings() == text.items == ["the", "dog"]
 
 
 def test_columns_are_read_too() -> None:
@@ -68,6 +79,22 @@ def test_strings_longer_than_there_is_room_for() -> None:
     for more in (0, 1):  # as much as there is room for, and a letter more
         tight = ["u" * USUAL_LENGTH, "v" * (USUAL_LENGTH + more)]
         assert Spelled.build(tight).strings() == tight
+
+
+def test_strings_that_grow_while_they_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As another thread could have it, each time."""
+    lists, lengths = [["a" * 20, "b"]], iter((200, 2000))
+    read = spelled.read_strings
+
+    def read_and_lengthen(*arguments: object) -> int:
+        size = read(*arguments)
+        lists[0][0] = "a" * next(lengths, 2000)
+        return size
+
+    monkeypatch.setattr(spelled, "read_strings", read_and_lengthen)
+    found = Spelled.read(lists, np.array([0, 2]))
+    assert found is not None
+    assert found.strings() == ["a" * 2000, "b"]
 
 
 def test_lists_that_are_shorter_than_they_should_be() -> None:

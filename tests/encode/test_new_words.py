@@ -14,7 +14,7 @@ from tagwright.encode.spelled import Spelled
 from tagwright.encode.string_table import UNKNOWN
 from tagwright.encode.vocabulary import Vocabulary
 
-# Surrogates, the separator, letters that change their length in lower case, accents and clashes of short strings.
+# Surrogates, line ends, letters that change their length in lower case, accents and clashes of short strings.
 CHARACTERS = st.sampled_from("aAbB1-.\nÉéİΣß東\u0301\ud800\U0001f600") | st.characters()
 WORDS = st.lists(st.text(CHARACTERS, max_size=5) | st.text(max_size=80), max_size=12)
 TERMS = [

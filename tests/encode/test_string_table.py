@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import copy
+
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tagwright._registers import LANES
 from tagwright.attributes.characters import classes_of
 from tagwright.encode.key_table import find_key, first_slot, slots_for
 from tagwright.encode.short_strings import ABSENT, NOT_SHORT, SHORT, affix_keys, short_key, short_keys
 from tagwright.encode.spelled import Spelled
-from tagwright.encode.string_table import UNKNOWN, StringTable, StringTables, is_record
+from tagwright.encode.string_table import HEAD, UNKNOWN, StringTable, StringTables, is_record
 
-# Surrogates, the separator and clashes of short strings are all likely.
+# Surrogates, letters that do not fit into short keys and clashes of short strings are all likely.
 STRINGS = st.lists(st.text(st.sampled_from("ab\0\nÉ\u0fff\u1000東\ud800\U0001f600"), max_size=6), max_size=40)
 
 
@@ -46,6 +49,14 @@ def test_many_strings_and_a_long_one() -> None:
     table = StringTable.build(values)
     np.testing.assert_array_equal(find(table, values[::-1]), np.arange(5001)[::-1])
     assert find(table, ["x" * 999_999, "w5000", ""]).tolist() == [UNKNOWN] * 3
+
+
+def test_a_copy_may_be_read_eight_letters_at_a_time() -> None:
+    """What a vector may read behind the last string belongs to the array, and so to its copies."""
+    table, tables = StringTable.build(["x" * 9]), StringTables.build([["x" * 9], ["y" * 9]])
+    for records, used in ((table.records, HEAD + 9), (tables.records, 2 * (HEAD + 9))):
+        assert len(copy.deepcopy(records)) >= used + LANES
+    assert find(copy.deepcopy(table), ["x" * 9, "y"]).tolist() == [0, UNKNOWN]
 
 
 def test_a_record_is_compared_to_its_last_letter() -> None:

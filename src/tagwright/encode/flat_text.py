@@ -98,11 +98,11 @@ def sentence_lengths(X: Sentences, argument: str = "X") -> list[int]:
 def _read(X: Sentences, offsets: Longs) -> Spelled | None:
     """All strings; None where there are other items, or not as many as there should be."""
     lists: list[Any] = X if type(X) is list else list(X)
-    found = Spelled.read(lists, offsets)
-    if found is None and set(map(type, lists)) != {list}:
+    if set(map(type, lists)) != {list}:  # others may have ways of their own to tell what is in them
         lists = [list(sentence) for sentence in lists]
-        found = Spelled.read(lists, offsets) if list(map(len, lists)) == np.diff(offsets).tolist() else None
-    return found
+        if list(map(len, lists)) != np.diff(offsets).tolist():
+            return None
+    return Spelled.read(lists, offsets)
 
 
 def _widths(items: list[Item]) -> set[int]:

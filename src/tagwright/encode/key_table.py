@@ -1,7 +1,7 @@
 """Numbers to numbers, many at once: a hash table of keys from 0 to 2⁶³ − 1.
 
 A slot has a key and its number, side by side; open addressing. Where to look first are two parts of a product, so that
-all of the key goes into it.
+nearly all bits of a key count.
 """
 
 from __future__ import annotations

@@ -21,13 +21,14 @@ USUAL_LENGTH = 8
 
 
 def empty_points(n: int) -> Points:
-    """Room for n code points. The memory goes on for a vector, so that kernels may read eight at a time anywhere."""
-    return np.empty(n + LANES, np.uint32)[:n]
+    """Room for n code points and a vector more, so that kernels may read eight at a time anywhere."""
+    return np.empty(n + LANES, np.uint32)
 
 
 @dataclass(frozen=True, slots=True)
 class Spelled:
-    """Some strings as code points: string k is points[begins[k] : ends[k]]."""
+    """Some strings as code points: string k is points[begins[k] : ends[k]]. The memory of the points goes on for a vector
+    (empty_points)."""
 
     points: Points
     begins: Longs
@@ -46,7 +47,7 @@ class Spelled:
         n = int(offsets[-1])
         points, begins, ends = empty_points(USUAL_LENGTH * n), np.empty(n, np.int64), np.empty(n, np.int64)
         size = read_strings(id(lists), offsets, points, begins, ends)
-        if size > len(points):
+        while size > len(points) - LANES:  # twice, if nobody puts other strings into the lists meanwhile
             points = empty_points(size)
             size = read_strings(id(lists), offsets, points, begins, ends)
         return None if size == NOTHING else cls(points[:size], begins, ends)
@@ -101,7 +102,7 @@ def read_strings(lists: int, offsets: Longs, points: Points, begins: Longs, ends
             n = length(string) if string != NOTHING else NOTHING
             if n == NOTHING:
                 return NOTHING
-            if place + n <= points.shape[0]:
+            if place + n <= points.shape[0] - LANES:
                 copy_points(string, points, place)
             begins[k], ends[k] = place, place + n
             place += n

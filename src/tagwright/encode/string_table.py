@@ -81,8 +81,7 @@ class StringTables:
         sizes = np.array([[len(part) for part in parts] for parts in made], np.int64).reshape(-1, 3)
         bounds = np.concatenate([np.zeros((1, 3), np.int64), np.cumsum(sizes, axis=0)])
         all_records, all_slots, all_shorts = zip(*made, strict=True)
-        records = np.concatenate(all_records, out=empty_points(int(bounds[-1, 0])))
-        return cls(records, np.concatenate(all_slots), np.concatenate(all_shorts), bounds)
+        return cls(np.concatenate(all_records), np.concatenate(all_slots), np.concatenate(all_shorts), bounds)
 
 
 def slots_for(n: int) -> Longs:
@@ -147,10 +146,10 @@ def is_record(records: Points, r: int, points: Points, begin: int, size: int) ->
 
 @tight_kernel
 def look_up(points: Points, begin: int, end: int, h: int, records: Points, slots: Longs) -> int:
-    """The number of the string with hash h; UNKNOWN where there is none, or the end is before the beginning."""
+    """The number of the string with hash h; UNKNOWN where there is none."""
     size = end - begin
     place = first_slot(h, slots)
-    while size >= 0 and slots[place] != EMPTY:
+    while slots[place] != EMPTY:
         r = slots[place] & PLACE_BITS
         if slots[place] >> 32 == h & HASH_BITS and is_record(records, r, points, begin, size):
             return int(records[r])

@@ -13,12 +13,11 @@ import numpy as np
 from tagwright._jit import tight_kernel
 from tagwright._registers import LANES
 from tagwright.arrays import Ints, Longs, grown
-from tagwright.encode.spelled import Points, Spelled, empty_points
+from tagwright.encode.spelled import USUAL_LENGTH, Points, Spelled, empty_points
 from tagwright.encode.string_table import HEAD, UNKNOWN, hash_points, insert_string, look_up, slots_for, write_record
 
 SOME_VISITORS = 1 << 12
-"""For so many, of so many letters, there is room from the beginning."""
-USUAL_LENGTH = 8
+"""For so many, of usual length, there is room from the beginning."""
 
 
 class Visitors:
