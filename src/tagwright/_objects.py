@@ -7,8 +7,9 @@
     copy_points    the code points of a string into an array
     fetch_object   asks for an object that will be read soon: no result, only speed
 
-An object is its address, which is what `id` gives; what is missing or of another kind is NOTHING, without an exception. Python's own words cost a loop over tokens 10 to 20 ns each; these cost 2 to 5. They are calls of
-functions of CPython's stable interface by their names, and assume nothing of where an object keeps what.
+An object is its address, which is what `id` gives; what is missing or of another kind is NOTHING, without an exception.
+Python's own words cost a loop over tokens 10 to 20 ns each; these cost 2 to 5. They are calls of functions of CPython's
+stable interface by their names, and assume nothing of where an object keeps what.
 
 Such a kernel is a `@python_kernel` (_jit.py), which keeps the GIL, and whoever calls it keeps the objects.
 """

@@ -27,7 +27,7 @@ def empty_points(n: int) -> Points:
 
 @dataclass(frozen=True, slots=True)
 class Spelled:
-    """Some strings as code points: string k is points[begins[k] : ends[k]]. The memory of the points goes on for a vector
+    """Some strings as code points: string k is points[begins[k] : ends[k]]. After the last there is room for a vector
     (empty_points)."""
 
     points: Points
