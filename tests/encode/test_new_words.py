@@ -17,6 +17,7 @@ from tagwright.encode.vocabulary import Vocabulary
 # Surrogates, line ends, letters that change their length in lower case, accents and clashes of short strings.
 CHARACTERS = st.sampled_from("aAbB1-.\nÉéİΣß東\u0301\ud800\U0001f600") | st.characters()
 WORDS = st.lists(st.text(CHARACTERS, max_size=5) | st.text(max_size=80), max_size=12)
+BOTH = np.arange(2)
 TERMS = [
     Term(name, n)
     for name, function in FUNCTIONS.items()
@@ -41,7 +42,7 @@ def test_codes_equal_those_of_single_words(known: list[str], words: list[str]) -
         vocabularies.append(Vocabulary(dict.fromkeys(v for word in known if (v := function(word)) is not None)))
     new = NewWords(TERMS, vocabularies)
     found = np.full((len(words), len(TERMS)), -9, np.int32)
-    new.find(Spelled.build(words), found)
+    new.find(Spelled.build(words), np.arange(len(words)), found)
     expected = np.array(expected_codes(TERMS, vocabularies, words), np.int32).reshape(found.shape)
     mine = [k for k in range(len(TERMS)) if k not in new.others]
     np.testing.assert_array_equal(found[:, mine], expected[:, mine])
@@ -52,14 +53,14 @@ def test_codes_equal_those_of_single_words(known: list[str], words: list[str]) -
 def test_a_column_with_one_term() -> None:
     for term, value in ((Term("word"), "Run"), (Term("suffix", 2), "un"), (Term("longshape"), "Xxx")):
         codes = np.empty((2, 1), np.int32)
-        NewWords([term], [Vocabulary(["other", value])]).find(Spelled.build(["Run", "?"]), codes)
+        NewWords([term], [Vocabulary(["other", value])]).find(Spelled.build(["Run", "?"]), BOTH, codes)
         assert codes.tolist() == [[1], [UNKNOWN]]
 
 
 def test_a_word_too_short_has_no_affix_even_where_the_empty_one_is_known() -> None:
     codes = np.empty((1, 2), np.int32)
     NewWords([Term("suffix", 3), Term("prefix", 3)], [Vocabulary([""]), Vocabulary([""])]).find(
-        Spelled.build(["ab"]), codes
+        Spelled.build(["ab"]), BOTH[:1], codes
     )
     assert codes.tolist() == [[UNKNOWN, UNKNOWN]]
 

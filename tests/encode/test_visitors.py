@@ -89,7 +89,7 @@ def test_nothing_is_written_beyond_the_room(monkeypatch: pytest.MonkeyPatch) -> 
 @given(st.lists(st.text(st.sampled_from("aAbÉΣİ\n東Ǆ\ud800\U00010400") | st.characters(), max_size=6), max_size=8))
 def test_lower_case_is_that_of_python(values: list[str]) -> None:
     for some in (values, values[1::2]):
-        points, begins, ends = Spelled.build(values).some(np.flatnonzero([v in some for v in values])).lower()
+        points, begins, ends = Spelled.build(values).lower(np.flatnonzero([v in some for v in values]))
         cut = [points[b:e].tobytes().decode("utf-32-le", "surrogatepass") for b, e in zip(begins, ends, strict=True)]
         assert cut == [value.lower() for value in values if value in some]
 
@@ -101,7 +101,7 @@ def test_nobody_stays_without_codes(monkeypatch: pytest.MonkeyPatch) -> None:
     (column,) = encoder.columns
     text = FlatText.build([["a", "talking", "hog", "talking"]])
 
-    def interrupt(self: ColumnForms, values: Spelled) -> None:
+    def interrupt(self: ColumnForms, values: Spelled, which: np.ndarray) -> None:
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from tagwright.arrays import Ints, grown
+from tagwright.arrays import Ints, Longs, grown
 from tagwright.attributes.clusters import WordClusters
 from tagwright.attributes.templates import Term
 from tagwright.encode.new_words import NewWords
@@ -89,7 +89,7 @@ class ColumnForms:
         try:
             new = self.visitors.find(values, unknown, forms)
             if len(new):
-                self._receive(values.some(new))
+                self._receive(values, new)
         except BaseException:  # Ctrl-C, say: nobody may stay without codes
             self.send_visitors_away()
             raise
@@ -103,14 +103,14 @@ class ColumnForms:
         self.season += 1
         self.visitors = Visitors(self.n_known)
 
-    def _receive(self, values: Spelled) -> None:
-        """Work out the codes of the last visitors; what a vocabulary does not know is −1."""
+    def _receive(self, values: Spelled, which: Longs) -> None:
+        """Work out the codes of the last visitors, some of the values; what a vocabulary does not know is −1."""
         last = len(self)
-        first = last - len(values.begins)
+        first = last - len(which)
         self._codes = grown(self._codes, last, last)
         if self._new_words is None:
             self._new_words = NewWords(self.terms, self.vocabularies)
         codes = self._codes[first:last]
-        self._new_words.find(values, codes)
+        self._new_words.find(values, which, codes)
         for k in self._new_words.others:
-            codes[:, k] = self.vocabularies[k].find_all(map(self._functions[k], values.strings()))
+            codes[:, k] = self.vocabularies[k].find_all(map(self._functions[k], values.some(which).strings()))

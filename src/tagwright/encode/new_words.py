@@ -54,9 +54,9 @@ class NewWords:
         self._arrays = (described, *arrays, shapes, affixes, work)
         self.others = np.flatnonzero(described[:, 0] == OTHER).tolist()
 
-    def find(self, words: Spelled, codes: Ints) -> None:
-        """The codes of some words [n, K], but those of `others`."""
-        spelled = (words.points, words.begins, words.ends, *words.lower())
+    def find(self, words: Spelled, which: Longs, codes: Ints) -> None:
+        """The codes of some of the words [n, K], but those of `others`."""
+        spelled = (words.points, words.begins, words.ends, which, *words.lower(which))
         arrays = (*spelled, CLASSES.numbers, LETTERS.numbers, flag_grid(), *self._arrays, codes)
         if not find_codes(*arrays):  # there are characters that were never met
             CLASSES.meet(words.points)
@@ -103,21 +103,22 @@ def write_shapes(
 
 @tight_kernel
 def find_codes(
-    points: Points, begins: Longs, ends: Longs, low_points: Points, low_begins: Longs, low_ends: Longs,
+    points: Points, begins: Longs, ends: Longs, which: Longs, low_points: Points, low_begins: Longs, low_ends: Longs,
     classes: Classes, letters: Points, flags: NDArray[np.uint16], terms: Longs, records: Points, slots: Longs,
     shorts: Longs, bounds: Longs, shapes: Points, affixes: Longs, work: Longs, codes: Ints,
 ) -> bool:  # fmt: skip
-    """Given n words, the same in lower case, and `terms` as _describe gives them; shapes, affixes [4, SHORT + 1], work
-    [4, K or more]: work. Returned: codes [n, K]; False where a character was never met."""
+    """Given words, n of which are wanted, those in lower case, and `terms` as _describe gives them; shapes, affixes
+    [4, SHORT + 1], work [4, K or more]: work. Returned: codes [n, K]; False where a character was never met."""
     n, K = codes.shape
     froms, tos, hashes, keys = work[0], work[1], work[2], work[3]
     for w in range(n):
-        found = write_shapes(points, begins[w], ends[w], classes, letters, shapes, froms)
+        begin, end = begins[which[w]], ends[which[w]]
+        found = write_shapes(points, begin, end, classes, letters, shapes, froms)
         if found < 0:
             return False
         shape_end, longshape_end = froms[0], SHAPE_LENGTH + froms[1]
         held = int(flags[found >> 8, found & 255])
-        affix_keys(points, begins[w], ends[w], affixes[0], affixes[1])
+        affix_keys(points, begin, end, affixes[0], affixes[1])
         affix_keys(low_points, low_begins[w], low_ends[w], affixes[2], affixes[3])
         for k in range(K):  # ask for slots
             source, size = terms[k, 0], terms[k, 1]
@@ -129,7 +130,7 @@ def find_codes(
             keys[k] = affixes[2 * source + (size < 0), abs(size)] if short else NOT_SHORT
             if keys[k] == NOT_SHORT:
                 if source == WRITTEN:
-                    froms[k], tos[k] = cut(begins[w], ends[w], size)
+                    froms[k], tos[k] = cut(begin, end, size)
                     keys[k], hashes[k] = short_key_or_hash(points, froms[k], tos[k])
                 elif source == LOWER:
                     froms[k], tos[k] = cut(low_begins[w], low_ends[w], size)

@@ -61,16 +61,16 @@ class Spelled:
         joined = self.points.tobytes().decode("utf-32-le", "surrogatepass")
         return [joined[begin:end] for begin, end in zip(self.begins.tolist(), self.ends.tolist(), strict=True)]
 
-    def lower(self) -> tuple[Points, Longs, Longs]:
-        """The points, begins and ends of the same in lower case, as `str.lower` has it."""
-        points, begins, ends = empty_points(len(self.points)), np.empty_like(self.begins), np.empty_like(self.ends)
-        arrays = (self.points, self.begins, self.ends, LOWERS.numbers, points, begins, ends)
+    def lower(self, which: Longs) -> tuple[Points, Longs, Longs]:
+        """The points, begins and ends of some of them, each once, in lower case, as `str.lower` has it."""
+        points, begins, ends = empty_points(len(self.points)), np.empty_like(which), np.empty_like(which)
+        arrays = (self.points, self.begins, self.ends, which, LOWERS.numbers, points, begins, ends)
         if lower_strings(*arrays):
             return points, begins, ends
         LOWERS.meet(self.points)
         if lower_strings(*arrays):
             return points, begins, ends
-        lower = Spelled.build([string.lower() for string in self.strings()])
+        lower = Spelled.build([string.lower() for string in self.some(which).strings()])
         return lower.points, lower.begins, lower.ends
 
     def character_classes(self) -> tuple[Classes, Classes]:
@@ -111,13 +111,14 @@ def read_strings(lists: int, offsets: Longs, points: Points, begins: Longs, ends
 
 @tight_kernel
 def lower_strings(
-    points: Points, begins: Longs, ends: Longs, lowers: Points, out: Points, out_begins: Longs, out_ends: Longs
-) -> bool:
-    """The strings in lower case; False where a character cannot be lowered alone, or was never met."""
+    points: Points, begins: Longs, ends: Longs, which: Longs, lowers: Points, out: Points, out_begins: Longs,
+    out_ends: Longs,
+) -> bool:  # fmt: skip
+    """Some strings in lower case; False where a character cannot be lowered alone, or was never met."""
     place = 0
-    for k in range(begins.shape[0]):
+    for k in range(which.shape[0]):
         out_begins[k] = place
-        for p in range(begins[k], ends[k]):
+        for p in range(begins[which[k]], ends[which[k]]):
             lower = lowers[points[p]]
             if lower < FIRST_POINT:
                 return False
