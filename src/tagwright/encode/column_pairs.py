@@ -53,7 +53,7 @@ class ColumnPairs:
         for (term, term_b, distance), members in same.items():
             for k in range(0, len(members), 2):
                 (row, offset, keys), (row_b, offset_b, keys_b) = [*members[k : k + 2], (NOBODY, 0, NO_KEYS)][:2]
-                slots = slots_for(len(np.union1d(keys, keys_b)))
+                slots = slots_for(count_distinct(keys, keys_b))
                 insert_pairs(keys, 0, slots)
                 insert_pairs(keys_b, FORM_BITS, slots)
                 begin = sum(map(len, tables))
@@ -70,6 +70,12 @@ class ColumnPairs:
 
 
 NO_KEYS: Longs = np.empty(0, np.int64)
+
+
+def count_distinct(keys: Longs, others: Longs) -> int:
+    """Of both together. By sorting: NumPy's union takes 10 ms of a start."""
+    both = np.sort(np.concatenate([keys, others]))
+    return int(np.count_nonzero(both[1:] != both[:-1])) + 1
 
 
 @tight_kernel

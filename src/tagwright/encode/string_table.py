@@ -74,7 +74,7 @@ class StringTables:
             short_keys(strings.points, strings.begins, strings.ends, keys)
             numbers = np.flatnonzero(keys == NOT_SHORT)
             strings = strings.some(numbers)
-            parts = empty_records(strings), slots_for(len(numbers)), key_slots(len(values))
+            parts = empty_records(strings), slots_for(len(numbers)), key_slots(len(values) - len(numbers))
             insert_strings(strings.points, strings.begins, strings.ends, numbers, *parts[:2])
             insert_keys(keys, parts[2])
             made.append(parts)
