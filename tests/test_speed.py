@@ -135,6 +135,9 @@ def test_report_names_what_is_missing(tmp_path: Path) -> None:
         assert f"]({picture})" in text
         assert (tmp_path / picture).exists()
     assert not (tmp_path / "speed-ner-rate.svg").exists()
+    results.keep("ner/crfsuite-lbfgs", make_block("crf"))
+    both = write_report(["ner"], results).read_text()  # what was measured before stays in the report
+    assert both.index("UD English EWT") < both.index("speed-ewt-rate.svg") < both.index("speed-ner-rate.svg")
 
 
 def test_claims_are_checked(tmp_path: Path) -> None:

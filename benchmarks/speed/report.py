@@ -7,6 +7,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+from benchmarks.corpora import TASKS
 from benchmarks.speed.claims import CLAIMS, check, limit_of
 from benchmarks.speed.figures import FIGURES, Ratio, compare, samples_of
 from benchmarks.speed.results import Results
@@ -170,8 +171,10 @@ brackets.
 
 
 def write_report(tasks: list[str], results: Results) -> Path:
-    """Markdown beside the JSON file, and two pictures a task."""
+    """Markdown beside the JSON file, and two pictures a task: of these tasks, and of all others that were measured."""
     path = results.path.with_suffix(".md")
+    measured = {key.partition("/")[0] for key in results.blocks}
+    tasks = [task for task in TASKS if task in tasks or task in measured]
     pictures = {task: draw(task, results) for task in tasks}
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("\n".join(markdown(tasks, results, pictures)).rstrip() + "\n")
@@ -186,10 +189,7 @@ def draw(task: str, results: Results) -> list[str]:
     if find_matplotlib() is None:
         return []
     systems, names = pooled(task, results), []
-    for key, label in (
-        ("rate", "tokens a second (lists; files where a tool has no library)"),
-        ("seconds", "training, s"),
-    ):
+    for key, label in AXES.items():
         series = [one for name, numbers in systems.items() if (one := point(name, numbers, key)) is not None]
         if series:
             path = results.path.with_name(f"{results.path.stem}-{task}-{key}.svg")
