@@ -15,7 +15,14 @@ from tagwright.arrays import Bools, Doubles, Floats, Ints, Longs, Shorts, empty_
 from tagwright.chain.candidates import FEW, Candidates
 from tagwright.chain.viterbi import Steps, advance, find_survivors, first_best, step, trace_back
 from tagwright.encode.dataset import Dataset
-from tagwright.scores.linear import AHEAD, LinearScores, add_attribute_scores, fetch_places, score_token
+from tagwright.scores.linear import (
+    AHEAD,
+    LinearScores,
+    add_attribute_scores,
+    add_single_weights,
+    fetch_places,
+    score_token,
+)
 from tagwright.scores.places import NOWHERE, SHORT
 
 FOUR = 4
@@ -80,12 +87,7 @@ def score_candidates(
             a0, a1, a2, a3 = a0 + at[y0], a1 + at[y1], a2 + at[y2], a3 + at[y3]
             s += 1
         row[y0], row[y1], row[y2], row[y3] = a0, a1, a2, a3
-    s = S - 1
-    while s >= 0 and places[t, s] < NOWHERE:
-        w = (-2 - places[t, s]) // SHORT
-        for k in range(w, w + (-2 - places[t, s]) % SHORT + 1):
-            row[labels[k]] += weights[k]
-        s -= 1
+    add_single_weights(places, t, labels, weights, row)
 
 
 @tight_kernel
@@ -144,7 +146,7 @@ def tag_candidates(
                     fetch_candidates(places, p + AHEAD, numbers, P, labels, weights, lists[later])
                 else:
                     fetch_places(places, p + AHEAD, table, labels, weights)
-            r, m = sets[p], FOUR
+            r = sets[p]
             now, size = lists[r], sizes[r]
             if size > 0:
                 score_candidates(places, p, table, labels, weights, now, size, row)

@@ -78,6 +78,17 @@ def fetch_places(places: Ints, t: int, table: Floats, labels: Ints, weights: Flo
 
 
 @tight_kernel
+def add_single_weights(places: Ints, t: int, labels: Ints, weights: Floats, row: Floats) -> None:
+    """row += the weights that stand for themselves at the places of token t, last among them."""
+    s = places.shape[1] - 1
+    while s >= 0 and places[t, s] < NOWHERE:
+        w = (-2 - places[t, s]) // SHORT
+        for k in range(w, w + (-2 - places[t, s]) % SHORT + 1):
+            row[labels[k]] += weights[k]
+        s -= 1
+
+
+@tight_kernel
 def score_token(places: Ints, t: int, table: Floats, labels: Ints, weights: Floats, row: Floats) -> None:
     """row = Σ of what stands at the places of token t: rows two at a time, then single weights."""
     S = places.shape[1]
@@ -92,12 +103,7 @@ def score_token(places: Ints, t: int, table: Floats, labels: Ints, weights: Floa
         a = table[places[t, s]]
         for j in range(row.shape[0]):
             row[j] += a[j]
-    s = S - 1
-    while s >= 0 and places[t, s] < NOWHERE:
-        w = (-2 - places[t, s]) // SHORT
-        for k in range(w, w + (-2 - places[t, s]) % SHORT + 1):
-            row[labels[k]] += weights[k]
-        s -= 1
+    add_single_weights(places, t, labels, weights, row)
 
 
 @tight_kernel

@@ -91,7 +91,7 @@ def place_forms(
     """places[f · S + s] for the forms `first` to `last` − 1; new rows are numbered from n_rows. Returns their end."""
     S = slot_pointers.shape[0] - 1
     for f in range(first, last):
-        if f + 1 < last:
+        if f + 1 < last:  # ask for what the next form reads
             for k in range(slot_pointers[S]):
                 fetch_early(pointers, slot_bases[k] + max(0, codes[f + 1, slot_terms[k]]))
         for s in range(S):
