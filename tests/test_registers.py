@@ -11,12 +11,14 @@ from tagwright._registers import (
     LANES,
     MIX,
     add_products,
-    add_rows,
+    best_sums,
     differ,
     largest,
+    largest_sum,
     lowest_bit,
     mixed,
     reaching,
+    sum_rows,
     sums_reaching,
 )
 from tagwright.arrays import Floats, padded
@@ -47,13 +49,34 @@ def test_sums_of_rows_equal_numpy(dtype: type, kind: type, Y: int) -> None:
     firsts = np.array([99999, 0, 2 * Y, Y, 2 * Y, 99999]).astype(kind)
     before = rng.normal(size=padded(Y)).astype(dtype)
     out = before.copy()
-    add_rows(vector, firsts, 1, 5, Y, out)
+    sum_rows_of(out, vector, firsts, 1, 5, 1, Y, out)
     written = -(-Y // (BYTES // vector.itemsize)) * (BYTES // vector.itemsize)
     truth = before[:Y].astype(np.float64) + sum(vector[f : f + Y].astype(np.float64) for f in firsts[1:5])
     np.testing.assert_allclose(out[:Y], truth, atol=1e-5 if dtype is np.float32 else 1e-13)
     np.testing.assert_array_equal(out[written:], before[written:])
-    add_rows(vector, firsts, 2, 2, Y, before)  # no rows
+    sum_rows_of(before, vector, firsts, 2, 2, 1, Y, before)  # no rows
     assert not np.isnan(before).any()
+    base, rows = rng.normal(size=padded(Y)).astype(dtype), rng.normal(size=(5, padded(Y))).astype(dtype)
+    chosen = np.array([4, 0, 4, 2]).astype(kind)
+    sum_rows_of(base, rows.reshape(-1), chosen, 0, 4, padded(Y), Y, out)
+    np.testing.assert_allclose(out[:Y], (base + rows[chosen].sum(axis=0))[:Y], atol=1e-5)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("Y", [1, 4, 5, 8, 9, 16, 17, 31, 33, 50, 56, 57, 64, 65, 130])
+def test_best_sums_equal_numpy(dtype: type, Y: int) -> None:
+    rng = np.random.default_rng(Y)
+    numbers, row, before = rng.normal(size=(3, padded(Y))).astype(dtype)
+    M = rng.normal(size=(Y, padded(Y))).astype(dtype)
+    M[:, Y:] = -np.inf
+    lanes = BYTES // M.itemsize
+    written = -(-Y // lanes) * lanes
+    for n in (1, 2, 3, 4, 7):
+        which, out = rng.integers(0, Y, 9), before.copy()
+        best_sums_of(numbers, which, n, M, row, Y, out)
+        truth = (numbers[which[:n], None] + M[which[:n]]).max(axis=0) + row
+        np.testing.assert_array_equal(out[:written], truth[:written])
+        np.testing.assert_array_equal(out[written:], before[written:])
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -65,6 +88,8 @@ def test_largest_equals_numpy(dtype: type) -> None:
         row[rng.random(80) < 0.3] = -np.inf
         row[n:] = 100
         assert largest(row, n) == row[:n].max()
+        bonus = rng.normal(size=80).astype(dtype)
+        assert largest_sum(row, bonus, n) == (row + bonus)[:n].max()
         for place in range(n):  # wherever it stands
             row[:n] = -np.inf
             row[place] = -5
@@ -85,6 +110,18 @@ def test_bits_tell_who_reaches_a_limit(dtype: type) -> None:
         assert [both >> k & 1 for k in range(lanes)] == (row[part] + bonus[part] >= 1).tolist()
     for bits in range(1, 256):
         assert bits_lowest(bits) == next(k for k in range(8) if bits >> k & 1)
+
+
+@tight_kernel
+def sum_rows_of(
+    base: Floats, vector: Floats, firsts: np.ndarray, begin: int, end: int, unit: int, Y: int, out: Floats
+) -> None:
+    sum_rows(base, vector, firsts, begin, end, unit, Y, out)
+
+
+@tight_kernel
+def best_sums_of(numbers: Floats, which: np.ndarray, n: int, M: Floats, row: Floats, Y: int, out: Floats) -> None:
+    best_sums(numbers, which, n, M, row, Y, out)
 
 
 @tight_kernel

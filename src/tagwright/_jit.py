@@ -44,7 +44,13 @@ def python_kernel(function: F) -> F:
 def _compile(function: F, *, counted: bool, nogil: bool = True) -> F:
     if numba is None:
         return function
-    options = {"nogil": nogil, "fastmath": {"contract", "reassoc"}, "error_model": "numpy", "_nrt": counted}
+    options = {
+        "nogil": nogil,
+        "fastmath": {"contract", "reassoc"},
+        "error_model": "numpy",
+        "_nrt": counted,
+        "forceinline": not counted,
+    }
     compiled = numba.njit(**options)(function)
     keep_machine_code(compiled, counted=counted)
     return cast(F, compiled)

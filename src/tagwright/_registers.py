@@ -1,8 +1,10 @@
 """What the machine can do and a compiled loop cannot say: sums and maxima that stay in vector registers, early loads.
 
     add_products    out_a += Σ_k a[k · step] · M[k],    out_b += Σ_k b[k · step] · M[k]
-    add_rows        out += Σ_k row that begins at firsts[k] of a vector
+    sum_rows        out = base + Σ_k row that begins at firsts[k] · unit of a vector
+    best_sums       out = max_k ( numbers[which[k]] + M[which[k]] ) + row
     largest         max_j row[j]
+    largest_sum     max_j row[j] + bonus[j]
     reaching        which of a vector's numbers row[j] are at least a limit, as bits
     sums_reaching   the same of row[j] + bonus[j]
     mixed           Σ_k points[place + k] · MIX[k], of up to eight whole numbers
@@ -18,13 +20,14 @@ without Numba, the plain formulas above them do.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tagwright._jit import tight_kernel
-from tagwright.arrays import Floats
+from tagwright.arrays import Floats, Longs
 from tagwright.compat import llvm, llvm_blocks, numba
 
 BYTES = 32
@@ -47,20 +50,40 @@ def add_block(
     out_a[columns], out_b[columns] = sum_a, sum_b
 
 
-def add_row_block(
-    vector: Floats, firsts: NDArray[Any], begin: int, end: int, column: int, out: Floats, width: int
+def _up_to_a_vector(Y: int, rows: Floats) -> int:
+    """How many columns are read and written where Y are wanted."""
+    return -(-Y * rows.itemsize // BYTES) * BYTES // rows.itemsize
+
+
+def sum_rows(
+    base: Floats, vector: Floats, firsts: NDArray[Any], begin: int, end: int, unit: int, Y: int, out: Floats
 ) -> None:
-    """out += Σ_k the row that begins at firsts[k], for `width` vectors of columns from `column` on."""
-    columns = width * BYTES // vector.itemsize
-    total = out[column : column + columns].copy()
+    """out = base + Σ_{begin ≤ k < end} the first Y numbers of vector[firsts[k] · unit :]; base may be out.
+
+    Rows are read up to a vector's end, and so is what they are added to: `vector` goes on for a vector (BYTES) after
+    its last row, and what `out` has beyond Y means nothing afterwards.
+    """
+    n = _up_to_a_vector(Y, vector)
+    total = base[:n].copy()
     for k in range(begin, end):
-        total += vector[firsts[k] + column : firsts[k] + column + columns]
-    out[column : column + columns] = total
+        total += vector[int(firsts[k]) * unit : int(firsts[k]) * unit + n]
+    out[:n] = total
+
+
+def best_sums(numbers: Floats, which: Longs, n: int, M: Floats, row: Floats, Y: int, out: Floats) -> None:
+    """out = max_{k<n} ( numbers[which[k]] + M[which[k]] ) + row, in the first Y columns (and up to a vector's end)."""
+    columns = _up_to_a_vector(Y, M)
+    out[:columns] = (numbers[which[:n], None] + M[which[:n], :columns]).max(axis=0) + row[:columns]
 
 
 def largest_of_vectors(row: Floats, n: int) -> float:
     """The largest of the first n numbers, at least a vector of them."""
     return row[:n].max()  # type: ignore[no-any-return]
+
+
+def largest_sum_of_vectors(row: Floats, bonus: Floats, n: int) -> float:
+    """The largest of the first n sums, at least a vector of them."""
+    return (row[:n] + bonus[:n]).max()  # type: ignore[no-any-return]
 
 
 def reaching(row: Floats, limit: float, place: int) -> int:
@@ -148,33 +171,79 @@ if numba is not None and llvm is not None and llvm_blocks is not None:
                 builder.store(builder.load(total), target, align=vectors.size)
         return context.get_dummy_value()
 
-    def _emit_row_block(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        """Load the sums, add a row for every k, store them."""
-        kinds, (begin, end, column) = signature.args, args[2:5]
-        vector, firsts, out = (context.make_array(kinds[i])(context, builder, args[i]) for i in (0, 1, 5))
-        vectors, numbers = _Vectors(context, builder, kinds[0]), range(kinds[6].literal_value)
-        targets = [vectors.at(out.data, column, k) for k in numbers]
-        sums = [blocks.alloca_once_value(builder, vectors.load(p)) for p in targets]
-        with blocks.for_range_slice(builder, begin, end, ir.Constant(LONG, 1), intp=LONG) as (k, _):
-            first = builder.load(builder.gep(firsts.data, [k]))
-            first = first if first.type == LONG else builder.sext(first, LONG)
-            place = builder.add(first, column)
-            for number, total in zip(numbers, sums, strict=True):
-                entry = vectors.load(vectors.at(vector.data, place, number))
-                builder.store(builder.fadd(builder.load(total), entry), total)
-        for total, target in zip(sums, targets, strict=True):
-            builder.store(builder.load(total), target, align=vectors.size)
+    def _cover(builder: Any, vectors: _Vectors, Y: Any, emit: Callable[[Any, range], None]) -> None:
+        """Have emit(column, its vectors) written for columns that cover the first Y: seven vectors at a time while
+        there are so many, then four, two, one. Not as a function of its own: a call would cost as much as a block."""
+        lanes = ir.Constant(LONG, vectors.lanes)
+        n = builder.udiv(builder.add(Y, ir.Constant(LONG, vectors.lanes - 1)), lanes)
+        with blocks.for_range(builder, builder.udiv(n, ir.Constant(LONG, 7)), intp=LONG) as loop:
+            emit(builder.mul(loop.index, builder.mul(lanes, ir.Constant(LONG, 7))), range(7))
+        rest = builder.urem(n, ir.Constant(LONG, 7))
+        first = builder.sub(n, rest)
+        for width in (4, 2, 1):
+            there = builder.and_(rest, ir.Constant(LONG, width))
+            with builder.if_then(builder.icmp_signed("!=", there, ir.Constant(LONG, 0))):
+                emit(builder.mul(first, lanes), range(width))
+            first = builder.add(first, there)
+
+    def _emit_sum_rows(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        """Load the base, add a row for every k, store the sums."""
+        kinds, (begin, end, unit, Y) = signature.args, args[3:7]
+        base, vector, firsts, out = (context.make_array(kinds[i])(context, builder, args[i]) for i in (0, 1, 2, 7))
+        vectors = _Vectors(context, builder, kinds[1])
+
+        def emit(column: Any, width: range) -> None:
+            before = [vectors.load(vectors.at(base.data, column, number)) for number in width]
+            sums = [blocks.alloca_once_value(builder, found) for found in before]
+            with blocks.for_range_slice(builder, begin, end, ir.Constant(LONG, 1), intp=LONG) as (k, _):
+                first = _long(builder, builder.load(builder.gep(firsts.data, [k])))
+                place = builder.add(builder.mul(first, unit), column)
+                for number, total in zip(width, sums, strict=True):
+                    entry = vectors.load(vectors.at(vector.data, place, number))
+                    builder.store(builder.fadd(builder.load(total), entry), total)
+            for number, total in zip(width, sums, strict=True):
+                builder.store(builder.load(total), vectors.at(out.data, column, number), align=vectors.size)
+
+        _cover(builder, vectors, Y, emit)
+        return context.get_dummy_value()
+
+    def _emit_best_sums(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        """Hold the largest sums while k runs; add the row to them, store them."""
+        kinds, (n, Y) = signature.args, (args[2], args[5])
+        own, which, M, row, out = (context.make_array(kinds[i])(context, builder, args[i]) for i in (0, 1, 3, 4, 6))
+        vectors, length = _Vectors(context, builder, kinds[3]), builder.extract_value(M.shape, 1)
+        nothing = vectors.spread(ir.Constant(vectors.number, -np.inf))
+
+        def emit(column: Any, width: range) -> None:
+            best = [blocks.alloca_once_value(builder, nothing) for _ in width]
+            with blocks.for_range(builder, n, intp=LONG) as loop:
+                chosen = _long(builder, builder.load(builder.gep(which.data, [loop.index])))
+                term = vectors.spread(builder.load(builder.gep(own.data, [chosen])))
+                place = builder.add(builder.mul(chosen, length), column)
+                for number, largest in zip(width, best, strict=True):
+                    total = builder.fadd(term, vectors.load(vectors.at(M.data, place, number)))
+                    builder.store(vectors.larger(total, builder.load(largest)), largest)
+            for number, largest in zip(width, best, strict=True):
+                total = builder.fadd(builder.load(largest), vectors.load(vectors.at(row.data, column, number)))
+                builder.store(total, vectors.at(out.data, column, number), align=vectors.size)
+
+        _cover(builder, vectors, Y, emit)
         return context.get_dummy_value()
 
     def _emit_largest(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        """Vector by vector, the last one ending at n; then halves against halves."""
-        row = context.make_array(signature.args[0])(context, builder, args[0])
-        vectors = _Vectors(context, builder, signature.args[0])
-        last = builder.sub(args[1], ir.Constant(LONG, vectors.lanes))
-        best = blocks.alloca_once_value(builder, vectors.load(vectors.at(row.data, last)))
-        with blocks.for_range(builder, builder.udiv(args[1], ir.Constant(LONG, vectors.lanes)), intp=LONG) as loop:
+        """Of a row, or of its sums with another: vector by vector, the last one ending at n; then halves against
+        halves."""
+        arrays = [context.make_array(kind)(context, builder, a) for kind, a in zip(signature.args[:-1], args[:-1])]
+        vectors, n = _Vectors(context, builder, signature.args[0]), args[-1]
+
+        def sum_at(place: Any) -> Any:
+            found = [vectors.load(vectors.at(array.data, place)) for array in arrays]
+            return found[0] if len(found) == 1 else builder.fadd(*found)
+
+        best = blocks.alloca_once_value(builder, sum_at(builder.sub(n, ir.Constant(LONG, vectors.lanes))))
+        with blocks.for_range(builder, builder.udiv(n, ir.Constant(LONG, vectors.lanes)), intp=LONG) as loop:
             place = builder.mul(loop.index, ir.Constant(LONG, vectors.lanes))
-            builder.store(vectors.larger(vectors.load(vectors.at(row.data, place)), builder.load(best)), best)
+            builder.store(vectors.larger(sum_at(place), builder.load(best)), best)
         found = builder.load(best)
         while (n := found.type.count) > 1:
             halves = (vectors.shuffle(found, list(range(n // 2))), vectors.shuffle(found, list(range(n // 2, n))))
@@ -189,6 +258,9 @@ if numba is not None and llvm is not None and llvm_blocks is not None:
         total = found[0] if len(found) == 1 else builder.fadd(*found)
         bits = builder.fcmp_ordered(">=", total, vectors.spread(args[-2]))
         return builder.zext(builder.bitcast(bits, ir.IntType(vectors.lanes)), LONG)
+
+    def _long(builder: Any, number: Any) -> Any:
+        return number if number.type == LONG else builder.sext(number, LONG)
 
     def _first(builder: Any, n: Any) -> Any:
         """Which lanes are among the first n."""
@@ -240,15 +312,20 @@ if numba is not None and llvm is not None and llvm_blocks is not None:
             return None
         return types.void(a, b, types.intp, M, types.intp, types.intp, out_a, out_b, width), _emit_block
 
-    def _add_row_block(
-        _: Any, vector: Any, firsts: Any, begin: Any, end: Any, column: Any, out: Any, width: Any
+    def _sum_rows(
+        _: Any, base: Any, vector: Any, firsts: Any, begin: Any, end: Any, unit: Any, Y: Any, out: Any
     ) -> Any:
-        if not isinstance(width, types.IntegerLiteral):
-            return None
-        return types.void(vector, firsts, types.intp, types.intp, types.intp, out, width), _emit_row_block
+        whole = types.intp
+        return types.void(base, vector, firsts, whole, whole, whole, whole, out), _emit_sum_rows
+
+    def _best_sums(_: Any, own: Any, which: Any, n: Any, M: Any, row: Any, Y: Any, out: Any) -> Any:
+        return types.void(own, which, types.intp, M, row, types.intp, out), _emit_best_sums
 
     def _largest(_: Any, row: Any, n: Any) -> Any:
         return row.dtype(row, types.intp), _emit_largest
+
+    def _largest_sum(_: Any, row: Any, bonus: Any, n: Any) -> Any:
+        return row.dtype(row, bonus, types.intp), _emit_largest
 
     def _emit_fetch(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         """Every cache line of the first 256 bytes of a row, or the one of a number in a vector; a longer row is fetched
@@ -268,9 +345,11 @@ if numba is not None and llvm is not None and llvm_blocks is not None:
         return types.void(table, types.intp), _emit_fetch
 
     fetch_early = numba.extending.intrinsic(_fetch_early)
-    add_row_block = numba.extending.intrinsic(_add_row_block)
+    sum_rows = numba.extending.intrinsic(_sum_rows)
     add_block = numba.extending.intrinsic(_add_block)
+    best_sums = numba.extending.intrinsic(_best_sums)
     largest_of_vectors = numba.extending.intrinsic(_largest)
+    largest_sum_of_vectors = numba.extending.intrinsic(_largest_sum)
     reaching = numba.extending.intrinsic(_reaching)
     sums_reaching = numba.extending.intrinsic(_sums_reaching)
     lowest_bit = numba.extending.intrinsic(_lowest)
@@ -301,29 +380,6 @@ def add_products(a: Floats, b: Floats, step: int, M: Floats, n: int, Y: int, out
 
 
 @tight_kernel
-def add_rows(vector: Floats, firsts: NDArray[Any], begin: int, end: int, Y: int, out: Floats) -> None:
-    """out += Σ_{begin ≤ k < end} vector[firsts[k] : firsts[k] + Y].
-
-    Rows are read up to a vector's end, and so is what they are added to: `vector` goes on for a vector (BYTES) after
-    its last row, and what `out` has beyond Y means nothing afterwards.
-    """
-    lanes = BYTES // vector.itemsize
-    n = (Y + lanes - 1) // lanes
-    j = 0
-    while n - j >= 7:
-        add_row_block(vector, firsts, begin, end, j * lanes, out, 7)
-        j += 7
-    if n - j >= 4:
-        add_row_block(vector, firsts, begin, end, j * lanes, out, 4)
-        j += 4
-    if n - j >= 2:
-        add_row_block(vector, firsts, begin, end, j * lanes, out, 2)
-        j += 2
-    if n - j >= 1:
-        add_row_block(vector, firsts, begin, end, j * lanes, out, 1)
-
-
-@tight_kernel
 def largest(row: Floats, n: int) -> float:
     """The largest of the first n ≥ 1 numbers of a dense row; none may be NaN."""
     if n >= BYTES // row.itemsize:
@@ -331,4 +387,15 @@ def largest(row: Floats, n: int) -> float:
     best = row[0]
     for j in range(1, n):
         best = row[j] if row[j] > best else best
+    return best  # type: ignore[no-any-return]
+
+
+@tight_kernel
+def largest_sum(row: Floats, bonus: Floats, n: int) -> float:
+    """The largest of the first n ≥ 1 sums of two dense rows; none may be NaN."""
+    if n >= BYTES // row.itemsize:
+        return largest_sum_of_vectors(row, bonus, n)
+    best = row[0] + bonus[0]
+    for j in range(1, n):
+        best = row[j] + bonus[j] if row[j] + bonus[j] > best else best
     return best  # type: ignore[no-any-return]

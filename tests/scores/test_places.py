@@ -16,7 +16,7 @@ from tagwright.encode.forms import ColumnForms
 from tagwright.encode.spelled import Spelled
 from tagwright.scores import places as module
 from tagwright.scores.expanded import expand
-from tagwright.scores.linear import LinearScores
+from tagwright.scores.linear import SOON, LinearScores, sort_places, sorting_room
 from tagwright.scores.pattern import find_pattern
 from tagwright.scores.places import NOWHERE, SHORT, Places, place_forms
 
@@ -72,14 +72,19 @@ def test_a_weight_too_far_away_gets_a_row(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 @pytest.mark.parametrize("features", ["word @ -1..1", "word @ 0\nword[-1] & word[0]", "word suffix(1) @ 0\nword @ 2"])
-def test_rows_come_first_and_weights_last_and_their_sum_is_the_emission(features: str) -> None:
+def test_sorted_places_have_rows_first_and_weights_last_and_their_sum_is_the_emission(features: str) -> None:
     encoder, data, scores = prepare(features)
     weights = np.random.default_rng(0).normal(size=scores.pattern.n_weights)
     scores.set_weights(weights, Workers(1))
     found = scores.places.of_tokens(data, 0, data.n_sentences)
-    kinds = np.sign(found + 1)
-    assert set(kinds.ravel()) >= {1, -1}
-    assert (np.diff(kinds, axis=1) <= 0).all()
+    assert set(np.sign(found + 1).ravel()) >= {1, -1}
+    S = found.shape[1]
+    for t in range(len(found)):
+        soon = sorting_room(S)
+        sort_places(found, t, scores.table, scores.pattern.labels, scores.weights, soon)
+        own = soon[t % SOON]
+        assert own[: own[S]].tolist() == [place for place in found[t] if place > NOWHERE]
+        assert own[own[S + 1] : S][::-1].tolist() == [place for place in found[t] if place < NOWHERE]
     plain = np.zeros((data.n_tokens, N_LABELS))
     tokens = expand(encoder, data)
     for p in range(data.n_tokens):

@@ -31,22 +31,22 @@ def fill_prefixes(
 
 
 @tight_kernel
-def trace_back(delta: Floats, incoming: Floats, last: int, Y: int, sums: Floats, path: Ints) -> None:
+def trace_back(delta: Floats, incoming: Floats, last: int, Y: int, path: Ints) -> None:
     """The best prefix into path[last], which is given: path[: last]."""
     for t in range(last - 1, -1, -1):
-        path[t] = first_best(delta[t], incoming[path[t + 1]], Y, sums)
+        path[t] = first_best(delta[t], incoming[path[t + 1]], Y)
 
 
 @tight_kernel
-def best_path(delta: Floats, T: int, incoming: Floats, stop: Floats, Y: int, sums: Floats, path: Ints) -> float:
+def best_path(delta: Floats, T: int, incoming: Floats, stop: Floats, Y: int, path: Ints) -> float:
     """The best labelling into path [T]; returns its score."""
-    path[T - 1] = first_best(delta[T - 1], stop, Y, sums)
-    trace_back(delta, incoming, T - 1, Y, sums, path)
+    path[T - 1] = first_best(delta[T - 1], stop, Y)
+    trace_back(delta, incoming, T - 1, Y, path)
     return float(delta[T - 1, path[T - 1]] + stop[path[T - 1]])
 
 
 @tight_kernel
-def leave(delta: Floats, T: int, incoming: Floats, stop: Floats, Y: int, sums: Floats, path: Ints) -> float:
+def leave(delta: Floats, T: int, incoming: Floats, stop: Floats, Y: int, path: Ints) -> float:
     """Turn the best labelling `path` into the second best; returns what that costs (+inf: there is none)."""
     least, where, label = np.inf, -1, -1
     for t in range(T - 1, -1, -1):
@@ -58,5 +58,5 @@ def leave(delta: Floats, T: int, incoming: Floats, stop: Floats, Y: int, sums: F
                 least, where, label = cost, t, p
     if where >= 0:
         path[where] = label
-        trace_back(delta, incoming, where, Y, sums, path)
+        trace_back(delta, incoming, where, Y, path)
     return least

@@ -21,11 +21,12 @@ from typing import Any
 import numpy as np
 
 from tagwright._jit import tight_kernel
+from tagwright._registers import best_sums
 from tagwright.arrays import Bools, Doubles, Floats, Ints, Longs, Shorts, empty_rows
 from tagwright.chain.forward_backward import FLOOR, Chain, Expectations
 from tagwright.chain.log_space import log_forward_backward
 from tagwright.chain.tilt import tilt
-from tagwright.chain.viterbi import Steps, advance, find_survivors, first_best
+from tagwright.chain.viterbi import Steps, find_survivors, first_best
 
 FEW = 8
 """Labels that Viterbi looks at one by one rather than as a row."""
@@ -310,7 +311,7 @@ def step_to_candidates(
         masked[:] = -np.inf
         for k in range(now.shape[0]):
             masked[now[k]] = emission[now[k]]
-        advance(previous, masked, transition, alive, n, out)
+        best_sums(previous, alive, n, transition, masked, transition.shape[0], out)
         return
     for k in range(now.shape[0]):
         y = now[k]
@@ -321,10 +322,10 @@ def step_to_candidates(
 
 
 @tight_kernel
-def best_candidate(delta: Floats, bonus: Floats, now: Shorts, Y: int, sums: Floats) -> int:
+def best_candidate(delta: Floats, bonus: Floats, now: Shorts, Y: int) -> int:
     """The smallest candidate that maximises δ + bonus."""
     if now.shape[0] > FEW:
-        return first_best(delta, bonus, Y, sums)
+        return first_best(delta, bonus, Y)
     best = int(now[0])
     for k in range(1, now.shape[0]):
         best = int(now[k]) if delta[now[k]] + bonus[now[k]] > delta[best] + bonus[best] else best
@@ -333,15 +334,14 @@ def best_candidate(delta: Floats, bonus: Floats, now: Shorts, Y: int, sums: Floa
 
 @tight_kernel
 def trace_candidates(
-    delta: Floats, T: int, rows: Ints, pointers: Longs, labels: Shorts, incoming: Floats, stop: Floats, sums: Floats,
-    found: Ints,
+    delta: Floats, T: int, rows: Ints, pointers: Longs, labels: Shorts, incoming: Floats, stop: Floats, found: Ints,
 ) -> float:  # fmt: skip
     """The best labels of one sentence into found [≥ T]; returns their score."""
     Y = incoming.shape[0]
     best, total = 0, 0.0
     for t in range(T - 1, -1, -1):
         now = labels[pointers[rows[t]] : pointers[rows[t] + 1]]
-        best = best_candidate(delta[t], stop if t == T - 1 else incoming[best], now, Y, sums)
+        best = best_candidate(delta[t], stop if t == T - 1 else incoming[best], now, Y)
         if t == T - 1:
             total = float(delta[t, best] + stop[best])
         found[t] = best
@@ -351,9 +351,10 @@ def trace_candidates(
 @tight_kernel
 def viterbi_of_candidates(
     emission: Floats, offsets: Longs, rows: Ints, pointers: Longs, labels: Shorts, transition: Floats, incoming: Floats,
-    start: Floats, stop: Floats, lead: Floats, delta: Floats, alive: Longs, sums: Floats, found: Ints, scores: Doubles,
+    start: Floats, stop: Floats, lead: Floats, delta: Floats, alive: Longs, masked: Floats, found: Ints,
+    scores: Doubles,
 ) -> None:  # fmt: skip
-    """Given emission [n, P], offsets [N + 1], Candidates and Steps; delta [L, P], alive [Y + 4], sums [P] are work.
+    """Given emission [n, P], offsets [N + 1], Candidates and Steps; delta [L, P], alive [Y], masked [P] are work.
 
     Returned: found [n], scores [N] (−inf where no labelling is possible). Ties: the smallest label wins, as in viterbi.
     """
@@ -366,9 +367,11 @@ def viterbi_of_candidates(
         for t in range(1, T):
             r = rows[begin + t]
             now = labels[pointers[r] : pointers[r + 1]]
-            step_to_candidates(delta[t - 1], emission[begin + t], transition, lead, before, now, alive, sums, delta[t])
+            step_to_candidates(
+                delta[t - 1], emission[begin + t], transition, lead, before, now, alive, masked, delta[t]
+            )
             before = now
-        scores[i] = trace_candidates(delta, T, rows[begin:], pointers, labels, incoming, stop, sums, found[begin:])
+        scores[i] = trace_candidates(delta, T, rows[begin:], pointers, labels, incoming, stop, found[begin:])
 
 
 def best_paths_of_candidates(
@@ -379,7 +382,7 @@ def best_paths_of_candidates(
     found, scores = np.empty(len(emission), np.int32), np.empty(len(offsets) - 1)
     viterbi_of_candidates(
         emission, offsets, *candidates.arrays, steps.transition, steps.incoming, steps.start, steps.stop, steps.lead,
-        empty_rows((int(np.diff(offsets).max(initial=1)), P), emission.dtype), np.empty(steps.n_labels + 4, np.int64),
+        empty_rows((int(np.diff(offsets).max(initial=1)), P), emission.dtype), np.empty(steps.n_labels, np.int64),
         np.empty(P, emission.dtype), found, scores,
     )  # fmt: skip
     return found, scores

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from tagwright._jit import tight_kernel
-from tagwright._registers import BYTES, largest, lowest_bit, reaching, sums_reaching
+from tagwright._registers import BYTES, best_sums, largest, largest_sum, lowest_bit, reaching, sums_reaching
 from tagwright.arrays import Doubles, Floats, Ints, Longs, empty_rows, padded
 
 MARGIN = 1e-3
@@ -89,66 +89,46 @@ def find_survivors(previous: Floats, lead: Floats, Y: int, alive: Longs) -> int:
 
 
 @tight_kernel
-def advance(previous: Floats, emission: Floats, transition: Floats, alive: Longs, n: int, out: Floats) -> None:
-    """δ_t from δ_{t−1} at the labels alive[: n], four at a time. Rows are padded with −inf; alive has room for more."""
-    if n == 1:
-        d, t = previous[alive[0]], transition[alive[0]]
-        for j in range(out.shape[0]):
-            out[j] = (d + t[j]) + emission[j]
-        return
-    while n % 4 != 0:
-        alive[n] = alive[n - 1]
-        n += 1
-    for k in range(0, n, 4):
-        i0, i1, i2, i3 = alive[k], alive[k + 1], alive[k + 2], alive[k + 3]
-        d0, d1, d2, d3 = previous[i0], previous[i1], previous[i2], previous[i3]
-        t0, t1, t2, t3 = transition[i0], transition[i1], transition[i2], transition[i3]
-        for j in range(out.shape[0]):
-            s0, s1, s2, s3 = d0 + t0[j], d1 + t1[j], d2 + t2[j], d3 + t3[j]
-            a = s0 if s0 > s1 else s1
-            b = s2 if s2 > s3 else s3
-            a = a if a > b else b
-            out[j] = a if k == 0 or a > out[j] else out[j]
-    for j in range(out.shape[0]):
-        out[j] += emission[j]
-
-
-@tight_kernel
 def step(
     previous: Floats, emission: Floats, transition: Floats, lead: Floats, Y: int, alive: Longs, out: Floats
 ) -> int:
-    """δ_t from δ_{t−1}. Returns the predecessor that all labels have, −1 if there are several. alive [Y + 4]: work."""
+    """δ_t from δ_{t−1}. Returns the predecessor that all labels have, −1 if there are several. alive [Y]: work."""
     n = find_survivors(previous, lead, Y, alive)
-    advance(previous, emission, transition, alive, n, out)
+    best_sums(previous, alive, n, transition, emission, Y, out)
     return int(alive[0]) if n == 1 else -1
 
 
 @tight_kernel
-def first_best(scores: Floats, bonus: Floats, Y: int, sums: Floats) -> int:
-    """The smallest label that maximises scores + bonus. sums [P]: work."""
-    for j in range(sums.shape[0]):
-        sums[j] = scores[j] + bonus[j]
-    return first_largest(sums, Y)
+def first_best(scores: Floats, bonus: Floats, Y: int) -> int:
+    """The smallest label that maximises scores + bonus."""
+    peak = largest_sum(scores, bonus, Y)
+    for first in range(0, Y, 64):
+        bits = 0
+        for j in range(first, min(first + 64, Y), BYTES // scores.itemsize):
+            bits |= sums_reaching(scores, bonus, peak, j) << (j - first)
+        if bits != 0:
+            return int(first + lowest_bit(bits))
+    return 0
 
 
 @tight_kernel
-def trace_back(delta: Floats, T: int, incoming: Floats, stop: Floats, sums: Floats, found: Ints) -> float:
+def trace_back(delta: Floats, T: int, incoming: Floats, stop: Floats, found: Ints) -> float:
     """The best labels of one sentence into found [≥ T], where −1 stands for what `step` left open; their score."""
     Y = incoming.shape[0]
-    best = first_best(delta[T - 1], stop, Y, sums)
+    best = first_best(delta[T - 1], stop, Y)
     found[T - 1] = best
     for t in range(T - 2, -1, -1):
         if found[t] < 0:
-            found[t] = first_best(delta[t], incoming[found[t + 1]], Y, sums)
+            found[t] = first_best(delta[t], incoming[found[t + 1]], Y)
     return float(delta[T - 1, best] + stop[best])
 
 
 @tight_kernel
 def viterbi(
     emission: Floats, offsets: Longs, transition: Floats, incoming: Floats, start: Floats, stop: Floats, lead: Floats,
-    delta: Floats, alive: Longs, sums: Floats, labels: Ints, scores: Doubles,
+    delta: Floats, alive: Longs, labels: Ints, scores: Doubles,
 ) -> None:  # fmt: skip
-    """Given emission [n, P], offsets [N + 1] and Steps; delta [L, P], alive [Y + 4] and sums [P] are work.
+    """Given emission [n, P], offsets [N + 1] and Steps; delta [L, P] and alive [Y] are work.
 
     Returned: labels [n], scores [N] (−inf where no labelling is possible; the labels then mean nothing).
     """
@@ -161,7 +141,7 @@ def viterbi(
         for t in range(1, T):
             found = step(delta[t - 1], emission[begin + t], transition, lead, Y, alive, delta[t])
             labels[begin + t - 1] = found
-        scores[i] = trace_back(delta, T, incoming, stop, sums, labels[begin:])
+        scores[i] = trace_back(delta, T, incoming, stop, labels[begin:])
 
 
 def best_paths(emission: Floats, offsets: Longs, steps: Steps) -> tuple[Ints, Doubles]:
@@ -172,6 +152,6 @@ def best_paths(emission: Floats, offsets: Longs, steps: Steps) -> tuple[Ints, Do
     delta = empty_rows((int(np.diff(offsets).max(initial=1)), P), emission.dtype)
     viterbi(
         emission, offsets, steps.transition, steps.incoming, steps.start, steps.stop, steps.lead,
-        delta, np.empty(Y + 4, np.int64), np.empty(P, emission.dtype), labels, scores,
+        delta, np.empty(Y, np.int64), labels, scores,
     )  # fmt: skip
     return labels, scores

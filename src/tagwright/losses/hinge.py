@@ -34,9 +34,9 @@ def score_labelling(emission: Floats, labels: Ints, T: int, transition: Floats, 
 @tight_kernel
 def fill_hinges(
     emission: Floats, offsets: Longs, gold: Ints, transition: Floats, incoming: Floats, start: Floats, stop: Floats,
-    lead: Floats, hamming: bool, delta: Floats, alive: Longs, sums: Floats, labels: Ints, values: Doubles,
+    lead: Floats, hamming: bool, delta: Floats, alive: Longs, labels: Ints, values: Doubles,
 ) -> None:  # fmt: skip
-    """Given emission [n, P] (changed for `hamming`), offsets, gold [n], Steps; delta, alive, sums are work.
+    """Given emission [n, P] (changed for `hamming`), offsets, gold [n], Steps; delta and alive are work.
 
     Returned: labels [n], the worst labelling of each sentence; values [N]: Δ + F(y) − F(y_i) for it, −inf where there
     is no wrong labelling (then labels are the right ones), below 0 where the margin is kept with room.
@@ -53,12 +53,12 @@ def fill_hinges(
                 rows[t, truth[t]] -= 1.0
         right = score_labelling(rows, truth, T, transition, start, stop)
         fill_prefixes(rows, T, transition, start, lead, Y, alive, delta)
-        values[i] = best_path(delta, T, incoming, stop, Y, sums, path) - right
+        values[i] = best_path(delta, T, incoming, stop, Y, path) - right
         same = True
         for t in range(T):
             same &= path[t] == truth[t]
         if same:
-            values[i] -= leave(delta, T, incoming, stop, Y, sums, path)
+            values[i] -= leave(delta, T, incoming, stop, Y, path)
         if not hamming:
             values[i] += 1.0
 
@@ -71,6 +71,6 @@ def hinges(emission: Floats, offsets: Longs, gold: Ints, steps: Steps, *, hammin
     longest = int(np.diff(offsets).max(initial=1))
     fill_hinges(
         emission, offsets, gold, steps.transition, steps.incoming, steps.start, steps.stop, steps.lead, hamming,
-        empty_rows((longest, P), dtype), np.empty(steps.n_labels + 4, np.int64), np.empty(P, dtype), labels, values,
+        empty_rows((longest, P), dtype), np.empty(steps.n_labels, np.int64), labels, values,
     )  # fmt: skip
     return labels, values

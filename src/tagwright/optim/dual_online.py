@@ -87,7 +87,7 @@ class DualPerceptron:
         self.clock = 1
         self._lead = np.empty((Y, P))
         self._emission, self._delta = np.zeros((2, longest, P))
-        self._alive, self._path = np.empty(Y + 4, np.int64), np.empty(longest, np.int32)
+        self._alive, self._path = np.empty(Y, np.int64), np.empty(longest, np.int32)
 
     def learn(self, order: Longs, offsets: Longs, gold: Ints, *, boundaries: bool) -> int:
         """Go through some sentences; returns the number of wrong tokens."""

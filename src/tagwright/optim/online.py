@@ -69,7 +69,7 @@ def decode_sentence(
         delta[0, j] = start[j] + emission[0, j]
     for t in range(1, T):
         path[t - 1] = step(delta[t - 1], emission[t], transition, lead, Y, alive, delta[t])
-    trace_back(delta, T, incoming, stop, emission[0], path)
+    trace_back(delta, T, incoming, stop, path)
 
 
 @tight_kernel
@@ -130,7 +130,7 @@ def perceptron_pass(
     """The sentences `order`, one after the other; returns the number of wrong tokens.
 
     weights, late: of a WidePattern (labels, real). transition [Y, P] with its transpose `incoming` [Y, P], start and
-    stop [P], padded with −inf. Work: emission, delta [L, P], alive [Y + 4], path [L], lead [Y, P].
+    stop [P], padded with −inf. Work: emission, delta [L, P], alive [Y], path [L], lead [Y, P].
     """
     wrong, Y = 0, incoming.shape[0]
     fill_lead(transition, incoming, lead)
@@ -190,7 +190,7 @@ class AveragedPerceptron:
         self.clock = 1
         self._lead = np.empty((Y, width), np.float32)
         self._emission, self._delta = np.empty((2, longest, width), np.float32)
-        self._alive, self._path = np.empty(Y + 4, np.int64), np.empty(longest, np.int32)
+        self._alive, self._path = np.empty(Y, np.int64), np.empty(longest, np.int32)
 
     def begin_from(self, vector: Doubles) -> None:
         """Take over weights, laid out as `add_average` gives them."""

@@ -45,8 +45,7 @@ class Search(NamedTuple):
     found: Ints  # [n] the worst labelling of the sentences searched
     emission: Doubles  # [L, P] rows of the sentence visited
     delta: Doubles  # [L, P]
-    alive: Longs  # [Y + 4]
-    sums: Doubles  # [P]
+    alive: Longs  # [Y]
     edges: Longs  # [2] where the sentence begins and ends: 0, T
     value: Doubles  # [1]
 
@@ -55,8 +54,8 @@ class Search(NamedTuple):
         Y, P = n_labels, padded(n_labels)
         return cls(
             np.full((Y, P), -np.inf), np.full((Y, P), -np.inf), np.full((2, P), -np.inf), np.full((Y, P), HUGE),
-            np.zeros(n_tokens, np.int32), np.zeros((longest, P)), np.zeros((longest, P)), np.zeros(Y + 4, np.int64),
-            np.zeros(P), np.zeros(2, np.int64), np.zeros(1),
+            np.zeros(n_tokens, np.int32), np.zeros((longest, P)), np.zeros((longest, P)), np.zeros(Y, np.int64),
+            np.zeros(2, np.int64), np.zeros(1),
         )  # fmt: skip
 
     def take_chain(self, chain: Doubles) -> None:
@@ -110,7 +109,7 @@ def add_worst(problem: Problem, planes: Planes, i: int, search: Search) -> int:
     rows = search.emission[: end - begin]
     fill_hinges(
         rows, search.edges, problem.gold[begin:end], search.transition, search.incoming, search.ends[0],
-        search.ends[1], search.lead, problem.hamming, search.delta, search.alive, search.sums,
+        search.ends[1], search.lead, problem.hamming, search.delta, search.alive,
         search.found[begin:end], search.value,
     )  # fmt: skip
     if problem.hamming:  # it was taken off

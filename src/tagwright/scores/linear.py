@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from tagwright._jit import tight_kernel
-from tagwright._registers import add_rows, fetch_early
+from tagwright._registers import fetch_early, sum_rows
 from tagwright.arrays import Floats, Ints, Longs, Workers, grown, padded
 from tagwright.encode.dataset import Dataset
 from tagwright.encode.encoder import Encoder
@@ -25,6 +25,8 @@ from tagwright.scores.shared_rows import NO_ROW, SharedRows
 
 AHEAD = 3
 """Tokens between asking for a row and reading it: about what memory takes to answer."""
+SOON = AHEAD + 1
+"""Tokens whose places are sorted at a time."""
 PIECES = 32
 """Work is cut into about this many pieces for threads; more than cores, so that no thread waits long."""
 
@@ -49,7 +51,7 @@ def fill_table(
                 if code < 0:
                     continue
                 if shared_bases[k] != NO_ROW:
-                    firsts[n_rows] = (shared_bases[k] + code) * table.shape[1]
+                    firsts[n_rows] = shared_bases[k] + code
                     n_rows += 1
                 else:
                     a = slot_bases[k] + code
@@ -59,61 +61,64 @@ def fill_table(
                     n_lists += 1
             row = table[places[f * S + s]]
             row[:] = 0
-            add_rows(shared, firsts, 0, n_rows, Y, row)
+            sum_rows(row, shared, firsts, 0, n_rows, table.shape[1], Y, row)
             for n in range(n_lists):
                 for w in range(pointers[lists[n]], pointers[lists[n] + 1]):
                     row[np.uint32(labels[w])] += weights[w]  # unsigned: a fifth less time
 
 
 @tight_kernel
-def fetch_places(places: Ints, t: int, table: Floats, labels: Ints, weights: Floats) -> None:
-    """Ask for what stands at the places of token t."""
-    for s in range(places.shape[1]):
+def sort_places(places: Ints, t: int, table: Floats, labels: Ints, weights: Floats, soon: Ints) -> None:
+    """Ask for what stands at the places of token t, and sort them: rows from the front, weights from the back, then how
+    many rows there are and where the weights begin. In `soon` [SOON, S + 2], at the token's turn."""
+    S, k = places.shape[1], t % SOON
+    n_rows, free = 0, S
+    for s in range(S):
         place = places[t, s]
         if place > NOWHERE:
             fetch_early(table, place)
+            soon[k, n_rows] = place
+            n_rows += 1
         elif place < NOWHERE:
             fetch_early(labels, (-2 - place) // SHORT)
             fetch_early(weights, (-2 - place) // SHORT)
+            free -= 1
+            soon[k, free] = place
+    soon[k, S], soon[k, S + 1] = n_rows, free
 
 
 @tight_kernel
-def add_single_weights(places: Ints, t: int, labels: Ints, weights: Floats, row: Floats) -> None:
-    """row += the weights that stand for themselves at the places of token t, last among them."""
-    s = places.shape[1] - 1
-    while s >= 0 and places[t, s] < NOWHERE:
-        w = (-2 - places[t, s]) // SHORT
-        for k in range(w, w + (-2 - places[t, s]) % SHORT + 1):
-            row[labels[k]] += weights[k]
-        s -= 1
+def add_places(
+    base: Floats, soon: Ints, t: int, numbers: Floats, Y: int, labels: Ints, weights: Floats, row: Floats
+) -> None:
+    """row = base + Σ of what stands at the places of token t, which are sorted: rows, then single weights. numbers: the
+    table as a vector; what the row has beyond Y means nothing afterwards."""
+    S, k = soon.shape[1] - 2, t % SOON
+    sum_rows(base, numbers, soon[k], 0, soon[k, S], row.shape[0], Y, row)
+    for s in range(soon[k, S + 1], S):
+        w = (-2 - soon[k, s]) // SHORT
+        for e in range(w, w + (-2 - soon[k, s]) % SHORT + 1):
+            row[labels[e]] += weights[e]
 
 
 @tight_kernel
-def score_token(places: Ints, t: int, table: Floats, labels: Ints, weights: Floats, row: Floats) -> None:
-    """row = Σ of what stands at the places of token t: rows two at a time, then single weights."""
-    S = places.shape[1]
-    row[:] = 0
-    s = 0
-    while s + 1 < S and places[t, s + 1] > NOWHERE:
-        a, b = table[places[t, s]], table[places[t, s + 1]]
-        for j in range(row.shape[0]):
-            row[j] += a[j] + b[j]
-        s += 2
-    if s < S and places[t, s] > NOWHERE:
-        a = table[places[t, s]]
-        for j in range(row.shape[0]):
-            row[j] += a[j]
-    add_single_weights(places, t, labels, weights, row)
-
-
-@tight_kernel
-def add_scores(places: Ints, table: Floats, labels: Ints, weights: Floats, out: Floats) -> None:
-    """out[t] = Σ of what stands at the places of token t."""
+def add_scores(
+    places: Ints, table: Floats, numbers: Floats, Y: int, labels: Ints, weights: Floats, soon: Ints, out: Floats
+) -> None:
+    """out[t] = Σ of what stands at the places of token t; padding is 0. soon [SOON, S + 2]: work."""
     n = places.shape[0]
+    for t in range(min(AHEAD, n)):
+        sort_places(places, t, table, labels, weights, soon)
     for t in range(n):
         if t + AHEAD < n:
-            fetch_places(places, t + AHEAD, table, labels, weights)
-        score_token(places, t, table, labels, weights, out[t])
+            sort_places(places, t + AHEAD, table, labels, weights, soon)
+        out[t, :] = 0
+        add_places(out[t], soon, t, numbers, Y, labels, weights, out[t])
+
+
+def sorting_room(n_slots: int) -> Ints:
+    """For the sorted places of the tokens that come next."""
+    return np.empty((SOON, n_slots + 2), np.int32)
 
 
 @tight_kernel
@@ -188,8 +193,11 @@ class LinearScores:
 
     def score(self, places: Ints, data: Dataset, begin: int, out: Floats) -> None:
         """The same for the tokens from `begin` on whose places [n, S] are known."""
-        pattern, n = self.pattern, len(places)
-        add_scores(places, self.table, pattern.labels, self.weights, out[:n])
+        pattern, n, table = self.pattern, len(places), self.table
+        add_scores(
+            places, table, table.reshape(-1), self.n_labels, pattern.labels, self.weights,
+            sorting_room(places.shape[1]), out[:n],
+        )  # fmt: skip
         if len(data.attributes):
             add_attribute_scores(
                 data.pointers, data.attributes, data.values, pattern.pointers, pattern.labels, self.weights,

@@ -11,8 +11,7 @@ number, to be filled, read, cleared and added up at every pass. A place is one n
     place = −1      nowhere
     place < −1      n weights from w on, as −2 − (SHORT · w + n − 1)
 
-All sources of forms (columns and conjunctions) share one table. The places of a token are those of all its slots, rows
-from the front, weights from the back.
+All sources of forms (columns and conjunctions) share one table. The places of a token are those of all its slots.
 """
 
 from __future__ import annotations
@@ -138,20 +137,13 @@ def list_places(
             for c in range(begins.shape[0]):
                 if p + AHEAD < n:
                     fetch_early(places, begins[c, 0] + forms[c, p + AHEAD] * begins[c, 1])
-            for s in range(S):
-                out[t, s] = NOWHERE
             if wanted.shape[0] > 0 and not wanted[t]:
+                for s in range(S):
+                    out[t, s] = NOWHERE
                 continue
-            n_rows, free = 0, S
             for s in range(S):
                 form = find_form(forms[readers[s, 0]], p, readers[s, 1], offsets[i], offsets[i + 1])
-                place = places[readers[s, 2] + form * readers[s, 3]]
-                if place > NOWHERE:
-                    out[t, n_rows] = place
-                    n_rows += 1
-                elif place < NOWHERE:
-                    free -= 1
-                    out[t, free] = place
+                out[t, s] = places[readers[s, 2] + form * readers[s, 3]]
 
 
 class Places:
@@ -171,6 +163,11 @@ class Places:
             self._place(c, source.n_known)
         self.n_known_rows = self.n_rows
         self.seasons = [column.season for column in encoder.columns]
+
+    @property
+    def n_slots(self) -> int:
+        """Of all sources: places of a token."""
+        return len(self._readers)
 
     def of_forms(self, c: int) -> Ints:
         """Of source c [F · S]."""
@@ -221,7 +218,7 @@ class Places:
     def of_tokens(self, data: Dataset, first: int, last: int, wanted: Bools | None = None) -> Ints:
         """The places of the tokens of the sentences `first` to `last` − 1: [n, S]; of the wanted ones, if that is
         given [n]."""
-        out = np.empty((int(data.offsets[last] - data.offsets[first]), len(self._readers)), np.int32)
+        out = np.empty((int(data.offsets[last] - data.offsets[first]), self.n_slots), np.int32)
         wanted = EVERY if wanted is None else wanted
         list_places(data.forms, self._readers, self._source_begins, self._all, data.offsets, first, last, wanted, out)
         return out

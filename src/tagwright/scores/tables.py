@@ -32,7 +32,7 @@ from tagwright.arrays import Doubles, Floats, Ints, Longs, Workers, grown, padde
 from tagwright.attributes.characters import all_capitals, capitalised, classes_of, has_digit, has_hyphen
 from tagwright.encode.dataset import Dataset, spread
 from tagwright.encode.forms import N_EDGES, ColumnForms
-from tagwright.scores.linear import add_scores
+from tagwright.scores.linear import add_scores, sorting_room
 
 BACKOFF = 5.0
 """β: how many tokens the more general distribution counts for. On POS dev sets, 3 to 10 differ by about 0.1; with
@@ -258,4 +258,12 @@ class TableScores:
         """The scores of all tokens of the sentences `first` to `last` − 1, into out [n, P]; padding is 0."""
         words = data.forms[0, data.offsets[first] : data.offsets[last]]
         nothing = np.zeros(0, np.int32), np.zeros(0, self.dtype)
-        add_scores(words.reshape(-1, 1), self.table, *nothing, out[: len(words)])
+        add_scores(
+            words.reshape(-1, 1),
+            self.table,
+            self.table.reshape(-1),
+            self.n_labels,
+            *nothing,
+            sorting_room(1),
+            out[: len(words)],
+        )

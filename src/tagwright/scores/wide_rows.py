@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tagwright._jit import tight_kernel
-from tagwright._registers import BYTES, add_rows, fetch_early
+from tagwright._registers import BYTES, fetch_early, sum_rows
 from tagwright.arrays import LANES, Bools, Doubles, Floats, Ints, Longs
 from tagwright.encode.dataset import spread
 from tagwright.scores.expanded import TokenAttributes
@@ -145,7 +145,7 @@ def add_token(
             for w in range(firsts[e], firsts[e] + sizes[e]):
                 row[labels[w]] += values[e] * weights[w]
         return
-    add_rows(weights, firsts, pointers[p], middles[p], Y, row)
+    sum_rows(row, weights, firsts, pointers[p], middles[p], 1, Y, row)
     for e in range(middles[p], pointers[p + 1]):
         for w in range(firsts[e], firsts[e] + sizes[e]):
             row[labels[w]] += weights[w]
