@@ -3,6 +3,7 @@
     size           of a list
     item           of a list
     replace        an item of a list by another object
+    replace_list   an item of a list by a new list
     length         of a string
     copy_points    the code points of a string into an array
     fetch_object   asks for an object that will be read soon: no result, only speed
@@ -42,6 +43,13 @@ def item(of: int, k: int) -> int:
 def replace(of: int, k: int, by: int) -> None:
     """Put an object in the place of item k of a list."""
     _object(of)[k] = _object(by)
+
+
+def replace_list(of: int, k: int, n: int) -> int:
+    """Put a new list in the place of item k of a list; all its n items must be replaced before anyone looks at them."""
+    new = [None] * n
+    _object(of)[k] = new
+    return id(new)
 
 
 def length(of: int) -> int:
@@ -99,6 +107,15 @@ if numba is not None and llvm is not None and llvm_blocks is not None:
         _call(builder, "PyList_SetItem", INT, of, args[1], by)
         return context.get_dummy_value()
 
+    def _emit_replace_list(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        """The list takes over the only reference to the new one."""
+        new = _call(builder, "PyList_New", OBJECT, args[2])
+        address = _checked(builder, builder.ptrtoint(new, LONG))
+        missing = builder.icmp_signed("==", address, ir.Constant(LONG, 0))
+        with builder.if_then(builder.not_(missing), likely=True):
+            _call(builder, "PyList_SetItem", INT, builder.inttoptr(args[0], OBJECT), args[1], new)
+        return builder.select(missing, ir.Constant(LONG, NOTHING), address)
+
     def _emit_copy(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         points = context.make_array(signature.args[1])(context, builder, args[1])
         room = builder.sub(builder.extract_value(points.shape, 0), args[2])
@@ -127,6 +144,9 @@ if numba is not None and llvm is not None and llvm_blocks is not None:
     def _replace(_: Any, of: Any, k: Any, by: Any) -> Any:
         return types.void(types.int64, types.int64, types.int64), _emit_replace
 
+    def _replace_list(_: Any, of: Any, k: Any, n: Any) -> Any:
+        return types.int64(types.int64, types.int64, types.int64), _emit_replace_list
+
     def _copy_points(_: Any, of: Any, points: Any, place: Any) -> Any:
         return types.void(types.int64, points, types.int64), _emit_copy
 
@@ -136,6 +156,7 @@ if numba is not None and llvm is not None and llvm_blocks is not None:
     size = numba.extending.intrinsic(_size)
     item = numba.extending.intrinsic(_item)
     replace = numba.extending.intrinsic(_replace)
+    replace_list = numba.extending.intrinsic(_replace_list)
     length = numba.extending.intrinsic(_length)
     copy_points = numba.extending.intrinsic(_copy_points)
     fetch_object = numba.extending.intrinsic(_fetch_object)

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from tagwright._jit import python_kernel
-from tagwright._objects import NOTHING, item, replace, size
-from tagwright.arrays import Bools, Ints
+from tagwright._objects import NOTHING, item, replace, replace_list
+from tagwright.arrays import Bools, Ints, Longs
 from tagwright.attributes.lexicon import TagDictionary
 from tagwright.encode.dataset import Dataset
 from tagwright.encode.encoder import Encoder
@@ -166,22 +166,30 @@ def learn_dictionary(least: int, encoder: Encoder, data: Dataset, n_labels: int)
 
 def name_labels(labels: Ints, lengths: Sequence[int], names: list[str]) -> list[list[str]]:
     """The names of all tokens' labels [n], a list for each sentence."""
-    lists = [[""] * length for length in lengths]
-    if not write_names(labels, id(names), id(lists)):
+    lists: list[Any] = [None] * len(lengths)
+    made = write_names(labels, id(names), np.empty(len(names), np.int64), np.array(lengths, np.int64), id(lists))
+    if made == NOTHING:
         raise IndexError("there are labels without a name")
+    if made < len(lists):
+        raise MemoryError
     return lists
 
 
 @python_kernel
-def write_names(labels: Ints, names: int, lists: int) -> bool:
-    """The names of all labels over what the lists have; they are as long together. False where a name is missing."""
+def write_names(labels: Ints, names: int, own: Longs, lengths: Longs, lists: int) -> int:
+    """A list of names for every length, over what the lists have. own [Y]: work. Returns how many lists there was memory
+    for; NOTHING where a name is missing."""
+    for y in range(own.shape[0]):
+        own[y] = item(names, y)
+    for p in range(labels.shape[0]):
+        if not 0 <= labels[p] < own.shape[0]:
+            return NOTHING
     p = 0
-    for i in range(size(lists)):
-        own = item(lists, i)
-        for k in range(size(own)):
-            name = item(names, labels[p])
-            if name == NOTHING:
-                return False
-            replace(own, k, name)
+    for i in range(lengths.shape[0]):
+        new = replace_list(lists, i, lengths[i])
+        if new == NOTHING:
+            return i
+        for k in range(lengths[i]):
+            replace(new, k, own[labels[p]])
             p += 1
-    return True
+    return int(lengths.shape[0])
