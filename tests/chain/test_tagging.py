@@ -50,7 +50,7 @@ def all_rows(scores: LinearScores, data: Dataset) -> np.ndarray:
 @pytest.mark.parametrize("kind", list(MAKERS))
 def test_labels_equal_those_of_rows_and_viterbi(kind: str, Y: int, dtype: type) -> None:
     scores, data, steps = random_model(kind, Y, dtype, seed=Y)
-    labels, totals = LinearTagging(scores, steps).best(data, None)
+    labels, totals = LinearTagging(scores, steps).best(data)
     expected, best = best_paths(all_rows(scores, data), data.offsets, steps)
     np.testing.assert_array_equal(labels, expected)
     np.testing.assert_allclose(totals, best, rtol=1e-5)
@@ -75,7 +75,7 @@ def test_a_sentence_longer_than_the_rows_that_are_kept(monkeypatch: pytest.Monke
         monkeypatch.setattr(module, "KEPT_ROWS", kept)
         tagging = LinearTagging(scores, steps)
         for _ in range(2):
-            np.testing.assert_array_equal(tagging.best(data, None)[0], expected)
+            np.testing.assert_array_equal(tagging.best(data)[0], expected)
         assert len(guards) == made
         assert all((guard == 77).all() for guard in guards)
 
@@ -91,7 +91,7 @@ def test_candidates_equal_those_of_rows_and_viterbi(kind: str, Y: int, dtype: ty
     pointers = np.concatenate([[0], np.cumsum(masks.sum(axis=1))]).astype(np.int64)
     sets = rng.integers(0, 9, data.n_tokens).astype(np.int32)
     candidates = Candidates(sets, pointers, np.nonzero(masks)[1].astype(np.uint16))
-    labels, _ = LinearTagging(scores, steps).best(data, candidates)
+    labels, _ = LinearTagging(scores, steps, candidates).best(data, sets)
     expected, _ = best_paths_of_candidates(all_rows(scores, data), data.offsets, candidates, steps)
     np.testing.assert_array_equal(labels, expected)
     assert masks[sets, labels].all()
@@ -108,17 +108,8 @@ def test_of_equal_candidates_the_smallest_wins(Y: int, worse: int) -> None:
     pointers = np.array([0, Y, 2 * Y - 2, 2 * Y - 1], np.int64)  # all, all but two, one
     labels = np.concatenate([np.arange(Y), np.arange(2, Y), [Y - 1]]).astype(np.uint16)
     sets = np.arange(data.n_tokens, dtype=np.int32) % 3
-    found, _ = LinearTagging(scores, flat).best(data, Candidates(sets, pointers, labels))
+    found, _ = LinearTagging(scores, flat, Candidates(sets, pointers, labels)).best(data, sets)
     np.testing.assert_array_equal(found, np.array([worse, max(worse, 2), Y - 1])[sets])
-
-
-def test_other_sets_are_other_lists() -> None:
-    """The lists of the last dictionary are kept."""
-    scores, data, steps = random_model("words", 5, np.float32, seed=3)
-    tagging, sets = LinearTagging(scores, steps), np.zeros(data.n_tokens, np.int32)
-    for label in (1, 4, 1):
-        only = Candidates(sets, np.array([0, 1], np.int64), np.array([label], np.uint16))
-        assert set(tagging.best(data, only)[0].tolist()) == {label}
 
 
 def test_a_sentence_without_a_labelling_is_known_by_its_number() -> None:
@@ -127,6 +118,6 @@ def test_a_sentence_without_a_labelling_is_known_by_its_number() -> None:
         steps, transition=np.full_like(steps.transition, -np.inf), incoming=np.full_like(steps.incoming, -np.inf)
     )
     everything = Candidates.everything(data.n_tokens, 2)
-    for candidates in (None, everything):
-        totals = LinearTagging(scores, closed).best(data, candidates)[1]
+    for sets in (None, everything.rows):
+        totals = LinearTagging(scores, closed, everything).best(data, sets)[1]
         np.testing.assert_array_equal(totals == -np.inf, data.lengths > 1)

@@ -11,12 +11,12 @@ from tagwright.learners._labels import name_labels
 def test_names_are_cut_into_sentences() -> None:
     names = ["A", "longer", "é"]
     labels = np.array([2, 0, 0, 1], np.int32)
-    found = name_labels(labels, [1, 0, 3], names)
+    found = name_labels(labels, np.array([0, 1, 1, 4]), names)
     assert found == [["é"], [], ["A", "A", "longer"]]
     assert found[2][0] is names[0]
-    assert name_labels(labels[:0], [], names) == []
+    assert name_labels(labels[:0], np.array([0]), names) == []
 
 
 def test_a_label_without_a_name_is_refused() -> None:
     with pytest.raises(IndexError, match="without a name"):
-        name_labels(np.array([0, 1], np.int32), [2], ["A"])
+        name_labels(np.array([0, 1], np.int32), np.array([0, 2]), ["A"])

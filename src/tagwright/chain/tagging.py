@@ -133,36 +133,35 @@ class Sets:
 
 
 class LinearTagging:
-    """Linear scores with the chain that goes on from them; one text at a time."""
+    """Linear scores with the chain that goes on from them, and the sets of candidates that there are (None: one, of all
+    labels); one text at a time."""
 
-    def __init__(self, scores: LinearScores, steps: Steps) -> None:
+    def __init__(self, scores: LinearScores, steps: Steps, candidates: Candidates | None = None) -> None:
         self.scores = scores
         self._chain = (steps.transition, steps.incoming, steps.start, steps.stop, steps.lead)
         self._soon = sorting_room(scores.places.n_slots)
         self._alive = np.empty(steps.n_labels, np.int64)
         self._rows: Floats = empty_rows((KEPT_ROWS, scores.width), scores.dtype)
-        self._everything = Candidates.everything(0, steps.n_labels)
-        self._candidates = self._everything  # whose sets are kept
-        self._sets = Sets.build(self._candidates, scores.width, scores.dtype)
+        candidates = Candidates.everything(0, steps.n_labels) if candidates is None else candidates
+        self._sets = Sets.build(candidates, scores.width, scores.dtype)
+        self._several: Bools = np.diff(candidates.pointers) > 1
 
-    def best(self, data: Dataset, candidates: Candidates | None) -> tuple[Ints, Doubles]:
-        """The best labels of all tokens [n]; of every sentence a number [N], −inf where no labelling is possible."""
+    def best(self, data: Dataset, sets: Ints | None = None) -> tuple[Ints, Doubles]:
+        """The best labels of all tokens [n]; of every sentence a number [N], −inf where no labelling is possible. sets:
+        the set of every token [n]; None: it is the first."""
         found, totals = np.empty(data.n_tokens, np.int32), np.empty(data.n_sentences)
         scores, rows = self.scores, self._rows
         if data.n_tokens + 1 > len(rows) and (n_rows := longest_sentence(data.offsets) + 1) > len(rows):
             rows = empty_rows((n_rows, scores.width), scores.dtype)
-        wanted: Bools | None = None
-        if candidates is None:
-            candidates = self._everything
-        else:
-            wanted = (np.diff(candidates.pointers) > 1)[candidates.rows]
-        if candidates.pointers is not self._candidates.pointers:
-            self._candidates, self._sets = candidates, Sets.build(candidates, scores.width, scores.dtype)
+        wanted = None if sets is None else self._several[sets]  # where there is one label, it needs no scores
         table, pattern = scores.table, scores.pattern
         tag_sentences(
             scores.places.of_tokens(data, 0, data.n_sentences, wanted), table, table.reshape(-1), pattern.labels,
             scores.weights, data.pointers, data.attributes, data.values, pattern.pointers, data.offsets,
-            candidates.rows, *self._sets.arrays, *self._chain, self._soon, rows[:1], rows[1:],
+            NO_SETS if sets is None else sets, *self._sets.arrays, *self._chain, self._soon, rows[:1], rows[1:],
             self._alive, found, totals,
         )  # fmt: skip
         return found, totals
+
+
+NO_SETS: Ints = np.empty(0, np.int32)

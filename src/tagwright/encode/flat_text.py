@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from tagwright.arrays import Longs
-from tagwright.encode.spelled import Spelled
+from tagwright.encode.spelled import Spelled, measure_lists
 from tagwright.errors import DataError
 from tagwright.sequence import Item
 
@@ -34,17 +34,16 @@ class FlatText:
 
     @classmethod
     def build(
-        cls, X: Sentences, *, argument: str = "X", width: int | None = None, lengths: list[int] | None = None
+        cls, X: Sentences, *, argument: str = "X", width: int | None = None, offsets: Longs | None = None
     ) -> FlatText:
-        """Check `X` and lay it end to end. `width`: what the model was trained on, if it was; `lengths`: of the
-        sentences, if they are known."""
-        if lengths is None:
-            lengths = sentence_lengths(X, argument)
-        if 0 in lengths:
-            place = f"{argument}[{lengths.index(0)}]"
-            raise DataError("the sentence is empty; leave empty sentences out", place=place)
-        offsets = np.array(list(accumulate(lengths, initial=0)), np.int64)
-        expected = width if width is not None else _width(next(iter(next(iter(X))))) if lengths else 1
+        """Check `X` and lay it end to end. `width`: what the model was trained on, if it was; `offsets`: where the
+        sentences begin, if that is known, and that none is empty."""
+        if offsets is None:
+            offsets, n_empty = sentence_offsets(X, argument)
+            if n_empty:
+                place = f"{argument}[{int(np.argmin(np.diff(offsets)))}]"
+                raise DataError("the sentence is empty; leave empty sentences out", place=place)
+        expected = width if width is not None else _width(next(iter(next(iter(X))))) if len(offsets) > 1 else 1
         text = cls(X, offsets, expected, _read(X, offsets) if expected == 1 else None)
         if text.words is None and _widths(text.items) - {expected}:
             _refuse_item(text, argument, given=width is not None)
@@ -76,14 +75,16 @@ class FlatText:
         return f"{argument}[{i}][{p - int(self.offsets[i])}]"
 
 
-def sentence_lengths(X: Sentences, argument: str = "X") -> list[int]:
-    """The number of items of every sentence. What is no list of lists is refused."""
+def sentence_offsets(X: Sentences, argument: str = "X") -> tuple[Longs, int]:
+    """Where every sentence begins, end to end [N + 1], and how many are empty. What is no list of lists is refused."""
     if type(X) is list and set(map(type, X)) == {list}:
-        return list(map(len, X))
+        offsets = np.empty(len(X) + 1, np.int64)
+        return offsets, measure_lists(id(X), offsets)
     if isinstance(X, str | Mapping) or not hasattr(X, "__len__"):
         raise DataError(f"expected a list of sentences, found {type(X).__name__}", place=argument)
     if not any(issubclass(kind, str) or not hasattr(kind, "__len__") for kind in set(map(type, X))):
-        return list(map(len, X))
+        lengths = list(map(len, X))
+        return np.array(list(accumulate(lengths, initial=0)), np.int64), lengths.count(0)
     for i, sentence in enumerate(X):
         if isinstance(sentence, str):
             found = f"found the string {sentence[:40]!r}: split it"

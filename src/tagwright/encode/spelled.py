@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tagwright._jit import python_kernel, tight_kernel
-from tagwright._objects import NOTHING, copy_points, fetch_object, item, length
+from tagwright._objects import NOTHING, copy_points, fetch_object, item, length, size
 from tagwright._registers import LANES
 from tagwright.arrays import Longs
 from tagwright.attributes.characters import CLASSES, FIRST_POINT, LOWERS, Classes
@@ -46,11 +46,11 @@ class Spelled:
         """All strings of some lists, which begin at offsets [N + 1]; None where there is something else."""
         n = int(offsets[-1])
         points, begins, ends = empty_points(USUAL_LENGTH * n), np.empty(n, np.int64), np.empty(n, np.int64)
-        size = read_strings(id(lists), offsets, points, begins, ends)
-        while size > len(points) - LANES:  # twice, if nobody puts other strings into the lists meanwhile
-            points = empty_points(size)
-            size = read_strings(id(lists), offsets, points, begins, ends)
-        return None if size == NOTHING else cls(points[:size], begins, ends)
+        n_points = read_strings(id(lists), offsets, points, begins, ends)
+        while n_points > len(points) - LANES:  # twice, if nobody puts other strings into the lists meanwhile
+            points = empty_points(n_points)
+            n_points = read_strings(id(lists), offsets, points, begins, ends)
+        return None if n_points == NOTHING else cls(points[:n_points], begins, ends)
 
     def some(self, which: Longs) -> Spelled:
         """Some of them, each once."""
@@ -78,6 +78,19 @@ class Spelled:
         first, rest = np.empty(len(self.begins), np.uint8), np.empty(len(self.begins), np.uint8)
         classify_strings(self.points, self.begins, self.ends, CLASSES.meet(self.points), first, rest)
         return first, rest
+
+
+@python_kernel
+def measure_lists(lists: int, offsets: Longs) -> int:
+    """Where lists begin, end to end; returns how many are empty. One that is no longer there counts as such."""
+    n_empty = 0
+    offsets[0] = 0
+    for i in range(offsets.shape[0] - 1):
+        own = item(lists, i)
+        n = max(0, size(own)) if own != NOTHING else 0
+        n_empty += n == 0
+        offsets[i + 1] = offsets[i] + n
+    return n_empty
 
 
 @python_kernel

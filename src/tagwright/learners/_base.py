@@ -15,12 +15,12 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from tagwright.arrays import Bools, Doubles, Workers
+from tagwright.arrays import Bools, Doubles, Longs, Workers
 from tagwright.attributes.templates import FeatureSet, resolve, split_clusters
 from tagwright.calibration import Platt
 from tagwright.encode.dataset import Dataset
 from tagwright.encode.encoder import Encoder
-from tagwright.encode.flat_text import FlatText, Sentences, sentence_lengths
+from tagwright.encode.flat_text import FlatText, Sentences, sentence_offsets
 from tagwright.errors import DataError, ParameterError
 from tagwright.io.spans import allowed_transitions, detect_scheme
 from tagwright.learners._decoder import Decoder, Scores
@@ -83,18 +83,18 @@ class SequenceTagger(Estimator):
         if decoding == "posterior":
             self._require_probabilities("posterior decoding")
         out: list[list[str]] = []
-        for data, mask, lengths in self._encoded(X, allowed):
+        for data, mask, offsets in self._encoded(X, allowed):
             decode = self.decoder_.best if decoding == "viterbi" else self.decoder_.best_by_position
-            out += name_labels(decode(data, mask), lengths, self.labels_)
+            out += name_labels(decode(data, mask), offsets, self.labels_)
         return out
 
     def predict_marginals(self, X: Sentences, allowed: Allowed | None = None) -> list[list[dict[str, float]]]:
         """For every item, the probability of each label given the whole sentence."""
         self._require_probabilities("predict_marginals")
         out: list[list[dict[str, float]]] = []
-        for data, mask, lengths in self._encoded(X, allowed):
+        for data, mask, offsets in self._encoded(X, allowed):
             rows = iter(self.decoder_.marginals(data, mask)[0].tolist())
-            for length in lengths:
+            for length in np.diff(offsets).tolist():
                 out.append([dict(zip(self.labels_, row, strict=True)) for row in islice(rows, length)])
         return out
 
@@ -110,10 +110,10 @@ class SequenceTagger(Estimator):
         if not 1 <= k <= 100:
             raise ParameterError(f"k must be from 1 to 100, found {k!r}")
         out = []
-        for data, mask, lengths in self._encoded(X, allowed):
+        for data, mask, offsets in self._encoded(X, allowed):
             shifts = self.decoder_.marginals(data, mask)[1] if self.probabilistic else np.zeros(data.n_sentences)
             found = zip(self.decoder_.k_best(data, k, mask), shifts.tolist(), strict=True)
-            for length in lengths:
+            for length in np.diff(offsets).tolist():
                 (paths, scores), shift = next(found) if length else EMPTY
                 texts = [[self.labels_[y] for y in path] for path in paths.tolist()]
                 out.append(list(zip(texts, (scores - shift).tolist(), strict=True)))
@@ -131,9 +131,9 @@ class SequenceTagger(Estimator):
         self._check_fitted()
         require_span_labels(self.labels_, "predict_spans")
         out: list[list[ScoredSpan]] = []
-        for data, mask, lengths in self._encoded(X, allowed):
+        for data, mask, offsets in self._encoded(X, allowed):
             found = iter(score_spans(self.decoder_, data, mask, self.labels_))
-            out.extend(next(found) if length else [] for length in lengths)
+            out.extend(next(found) if length else [] for length in np.diff(offsets).tolist())
         if self.span_calibration_ is None or not calibrated:
             return out
         return [calibrate(spans, self.span_calibration_) for spans in out]
@@ -155,23 +155,26 @@ class SequenceTagger(Estimator):
         predicted = chain.from_iterable(self.predict(X))
         return sum(a == b for a, b in zip(flat, predicted, strict=True)) / len(flat)
 
-    def _encoded(self, X: Sentences, allowed: Allowed | None) -> Iterator[tuple[Dataset, Bools | None, list[int]]]:
-        """Batches of `X` as Datasets, with their constraints and the lengths of their sentences."""
+    def _encoded(self, X: Sentences, allowed: Allowed | None) -> Iterator[tuple[Dataset, Bools | None, Longs]]:
+        """Batches of `X` as Datasets, which have no empty sentences, with their constraints, and where all sentences
+        begin [N + 1]."""
         self._check_fitted()
-        all_lengths = sentence_lengths(X)
-        for first, last in _batches(all_lengths):
-            sentences, lengths = X[first:last], all_lengths[first:last]
-            present = [i for i, length in enumerate(lengths) if length] if 0 in lengths else None
+        all_offsets, n_empty = sentence_offsets(X)
+        for first, last in _batches(all_offsets):
+            sentences, offsets = X[first:last], all_offsets[first : last + 1]
+            if first:
+                offsets = offsets - offsets[0]
+            present = np.flatnonzero(np.diff(offsets)).tolist() if n_empty else None
             part = sentences if present is None else [sentences[i] for i in present]
-            sizes = lengths if present is None else [lengths[i] for i in present]
-            text = FlatText.build(part, width=self.encoder_.width, lengths=sizes)
+            ends = offsets if present is None else np.append(offsets[present], offsets[-1])
+            text = FlatText.build(part, width=self.encoder_.width, offsets=ends)
             mask = None
             if allowed is not None:
                 entries = allowed[first:last] if present is None else [allowed[first:last][i] for i in present]
                 mask = allowed_mask(entries, text, self.labels_)
             with self.encoder_.lock:
                 data = self.encode_text(text)
-                yield data, mask, lengths
+                yield data, mask, offsets
 
     def encode_text(self, text: FlatText) -> Dataset:
         """A Dataset of new text, with whatever the scores need for its unknown words."""
@@ -276,15 +279,13 @@ class SequenceTagger(Estimator):
         return chain_weights + self.decoder_.scores.n_parameters
 
 
-def _batches(lengths: list[int]) -> Iterator[tuple[int, int]]:
+def _batches(offsets: Longs) -> Iterator[tuple[int, int]]:
     """Runs of sentences of about BATCH_TOKENS tokens."""
-    if sum(lengths) <= BATCH_TOKENS:
-        yield 0, len(lengths)
+    n, first = len(offsets) - 1, 0
+    if offsets[-1] <= BATCH_TOKENS:
+        yield 0, n
         return
-    ends = np.cumsum(lengths)
-    first = 0
-    while first < len(lengths):
-        before = int(ends[first - 1]) if first else 0
-        last = min(int(np.searchsorted(ends, before + BATCH_TOKENS)) + 1, len(lengths))
+    while first < n:
+        last = min(int(np.searchsorted(offsets[1:], offsets[first] + BATCH_TOKENS)) + 1, n)
         yield first, last
         first = last

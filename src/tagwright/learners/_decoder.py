@@ -74,16 +74,21 @@ class Decoder:
 
     def make_ready(self) -> None:
         """Make what tagging needs now rather than at the first sentence; a thousand labels would take a second."""
-        if self.scores.n_labels <= READY_LABELS:
+        if self.scores.n_labels > READY_LABELS:
+            return
+        if self._plain:
+            self._ready_tagging()
+        else:
             self._ready_steps()
 
     def best(self, data: Dataset, allowed: Bools | None = None) -> Ints:
         """The best label of every token [n]."""
-        candidates = self._candidates(data)
-        if self._plain and allowed is None and (candidates is None or not len(data.attributes)):
-            labels, scores = self._ready_tagging().best(data, candidates)
+        if self._plain and allowed is None:
+            sets = None if self.dictionary is None else self.dictionary.find(data.forms)
+            labels, scores = self._ready_tagging().best(data, sets)
             self._check_possible(scores, 0)
             return labels
+        candidates = self._candidates(data)
         labels = np.empty(data.n_tokens, np.int32)
         for first, last, rows in self._runs(data, allowed):
             offsets = data.offsets[first : last + 1]
@@ -211,7 +216,9 @@ class Decoder:
             steps = self._ready_steps()
             assert isinstance(self.scores, LinearScores)
             assert isinstance(steps, Steps)
-            self._tagging = LinearTagging(self.scores, steps)
+            words = self.dictionary
+            sets = None if words is None else Candidates(words.sets_of, words.pointers, words.labels)
+            self._tagging = LinearTagging(self.scores, steps, sets)
         return self._tagging
 
     def _runs(self, data: Dataset, allowed: Bools | None) -> Iterator[tuple[int, int, Floats]]:
@@ -235,7 +242,8 @@ class Decoder:
         self.scores.emission(data, first, last, out)
 
     def _check_possible(self, scores: Doubles, first: int) -> None:
-        if not math.isfinite(sum(scores.tolist())):
+        total = scores[0] if len(scores) == 1 else scores.sum()  # NumPy would take a microsecond for one
+        if not math.isfinite(total):
             impossible = np.flatnonzero(~(scores > -np.inf))
             restrictions = "the allowed labels and the forbidden transitions"
             if self.dictionary is not None:

@@ -164,10 +164,10 @@ def learn_dictionary(least: int, encoder: Encoder, data: Dataset, n_labels: int)
     return TagDictionary.learn(data.forms, data.labels, source=source, n_forms=n_forms, n_labels=n_labels, least=least)
 
 
-def name_labels(labels: Ints, lengths: Sequence[int], names: list[str]) -> list[list[str]]:
-    """The names of all tokens' labels [n], a list for each sentence."""
-    lists: list[Any] = [None] * len(lengths)
-    made = write_names(labels, id(names), np.empty(len(names), np.int64), np.array(lengths, np.int64), id(lists))
+def name_labels(labels: Ints, offsets: Longs, names: list[str]) -> list[list[str]]:
+    """The names of all tokens' labels [n], a list for each sentence; they begin at offsets [N + 1]."""
+    lists: list[Any] = [None] * (len(offsets) - 1)
+    made = write_names(labels, id(names), np.empty(len(names), np.int64), offsets, id(lists))
     if made == NOTHING:
         raise IndexError("there are labels without a name")
     if made < len(lists):
@@ -176,20 +176,18 @@ def name_labels(labels: Ints, lengths: Sequence[int], names: list[str]) -> list[
 
 
 @python_kernel
-def write_names(labels: Ints, names: int, own: Longs, lengths: Longs, lists: int) -> int:
-    """A list of names for every length, over what the lists have. own [Y]: work. Returns how many lists there was memory
-    for; NOTHING where a name is missing."""
+def write_names(labels: Ints, names: int, own: Longs, offsets: Longs, lists: int) -> int:
+    """A list of names for every sentence, over what the lists have. own [Y]: work. Returns for how many there was
+    memory; NOTHING where a name is missing."""
     for y in range(own.shape[0]):
         own[y] = item(names, y)
     for p in range(labels.shape[0]):
         if not 0 <= labels[p] < own.shape[0]:
             return NOTHING
-    p = 0
-    for i in range(lengths.shape[0]):
-        new = replace_list(lists, i, lengths[i])
+    for i in range(offsets.shape[0] - 1):
+        new = replace_list(lists, i, offsets[i + 1] - offsets[i])
         if new == NOTHING:
             return i
-        for k in range(lengths[i]):
-            replace(new, k, own[labels[p]])
-            p += 1
-    return int(lengths.shape[0])
+        for p in range(offsets[i], offsets[i + 1]):
+            replace(new, p - offsets[i], own[labels[p]])
+    return int(offsets.shape[0]) - 1
