@@ -93,14 +93,11 @@ def insert_pairs(keys: Longs, shift: int, slots: Longs) -> None:
 @tight_kernel
 def write_pair(waiting: Longs, slots: Longs, groups: Longs, g: int, forms: Ints) -> None:
     """Look up a key, and tell the tokens of its sentence whose pair it is. waiting: key, q, and its sentence's ends."""
-    key, both = waiting[0], 0
-    if key != EMPTY:
-        place = first_slot(key, slots)
-        while slots[place] != EMPTY:
-            if slots[place] == key:
-                both = slots[place + 1]
-                break
-            place = (place + 2) & (slots.shape[0] - 1)
+    key = waiting[0]
+    place = first_slot(key, slots)
+    while slots[place] != key and slots[place] != EMPTY:  # nearly never: whether a key is there needs no guess
+        place = (place + 2) & (slots.shape[0] - 1)
+    both = max(slots[place + 1], 0)  # that of an empty slot is −1
     for k in range(2):
         p = waiting[1] - groups[g, OFFSET + k]
         if groups[g, ROW + k] != NOBODY and waiting[2] <= p < waiting[3]:

@@ -66,13 +66,10 @@ def insert_keys(keys: Longs, slots: Longs) -> None:
 @tight_kernel
 def find_key(key: int, slots: Longs) -> int:
     """The number of a key; −1 for an unknown or negative one."""
-    if key >= 0:
-        place = first_slot(key, slots)
-        while slots[place] != EMPTY:
-            if slots[place] == key:
-                return int(slots[place + 1])
-            place = (place + 2) & (slots.shape[0] - 1)
-    return -1
+    place = first_slot(key, slots)
+    while slots[place] != key and slots[place] != EMPTY:  # nearly never: whether a key is there needs no guess
+        place = (place + 2) & (slots.shape[0] - 1)
+    return int(slots[place + 1]) if key >= 0 else -1
 
 
 @tight_kernel
