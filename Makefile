@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 
-.PHONY: setup demo test lint bench-quick clean
+.PHONY: setup demo test lint bounds bench-quick clean
 
 setup: $(READY)
 
@@ -24,6 +24,10 @@ lint: $(READY)
 
 test: lint
 	$(BIN)/python -m pytest -n 2
+
+# All tests, with every index of every kernel checked: slow, for whoever changes kernels (src/tagwright/_kernel_compiler.py).
+bounds: $(READY)
+	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=build/bounds $(BIN)/python -m pytest -n 2
 
 bench-quick: $(READY)
 	@$(BIN)/python -m benchmarks.quick

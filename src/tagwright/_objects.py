@@ -69,7 +69,7 @@ def fetch_object(of: int) -> None:
 
 
 def _object(address: int) -> Any:
-    return ctypes.cast(address, ctypes.py_object).value
+    return ctypes.cast(int(address), ctypes.py_object).value
 
 
 if numba is not None and llvm is not None and llvm_blocks is not None:

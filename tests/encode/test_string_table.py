@@ -75,7 +75,7 @@ def test_several_tables_in_the_same_arrays() -> None:
     for k, values in enumerate(tables):
         (r, s, f), (r_end, s_end, f_end) = together.bounds[k : k + 2]
         longer = find(StringTable(together.records[r:r_end], together.slots[s:s_end]), values)
-        shorts = np.array([find_key(key_of(value), together.shorts[f:f_end]) for value in values], np.int64)
+        shorts = np.array([find_key(key_of(value), together.shorts, f, f_end) for value in values], np.int64)
         is_short = np.array([len(value) <= SHORT and value != "東京" for value in values], np.bool_)
         np.testing.assert_array_equal(np.where(is_short, shorts, longer), np.arange(len(values)))
         np.testing.assert_array_equal(np.where(is_short, longer, shorts), UNKNOWN)
@@ -116,6 +116,6 @@ def test_keys_that_differ_in_one_letter_begin_at_different_slots() -> None:
     for n in range(1, SHORT + 1):
         for place in range(n):
             words = ["a" * place + letter + "a" * (n - place - 1) for letter in "abcdefghijklmnopqrstuvwxyz"]
-            assert len({first_slot(key_of(word), slots) for word in words}) >= 20
+            assert len({first_slot(key_of(word), len(slots)) for word in words}) >= 20
     codes = np.arange(20_000 * 300, 20_000 * 300 + 500)  # one word with many others
-    assert len({first_slot(int(key), slots) for key in codes}) >= 300
+    assert len({first_slot(int(key), len(slots)) for key in codes}) >= 300

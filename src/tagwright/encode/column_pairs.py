@@ -82,7 +82,7 @@ def count_distinct(keys: Longs, others: Longs) -> int:
 def insert_pairs(keys: Longs, shift: int, slots: Longs) -> None:
     """The forms of one conjunction's keys, `shift` bits up."""
     for n in range(keys.shape[0]):
-        place = first_slot(keys[n], slots)
+        place = first_slot(keys[n], slots.shape[0])
         while slots[place] != EMPTY and slots[place] != keys[n]:
             place = (place + 2) & (slots.shape[0] - 1)
         if slots[place] == EMPTY:
@@ -94,7 +94,7 @@ def insert_pairs(keys: Longs, shift: int, slots: Longs) -> None:
 def write_pair(waiting: Longs, slots: Longs, groups: Longs, g: int, forms: Ints) -> None:
     """Look up a key, and tell the tokens of its sentence whose pair it is. waiting: key, q, and its sentence's ends."""
     key = waiting[0]
-    place = first_slot(key, slots)
+    place = first_slot(key, slots.shape[0])
     while slots[place] != key and slots[place] != EMPTY:  # nearly never: whether a key is there needs no guess
         place = (place + 2) & (slots.shape[0] - 1)
     both = max(slots[place + 1], 0)  # that of an empty slot is −1
@@ -135,7 +135,7 @@ def find_pairs(
                 b = code_at(forms[place], codes, term_b, q + distance, begin, end)
                 key = EMPTY if a < 0 or b < 0 else a * size_b + b
                 waiting[w, 0], waiting[w, 1], waiting[w, 2], waiting[w, 3] = key, q, begin, end
-                fetch_early(own, first_slot(key, own))
+                fetch_early(own, first_slot(key, own.shape[0]))
                 n += 1
         for w in range(max(0, n - AHEAD), n):
             write_pair(waiting[w % AHEAD], own, groups, g, forms)

@@ -46,10 +46,10 @@ def slots_for(n: int) -> Longs:
 
 
 @tight_kernel
-def first_slot(key: int, slots: Longs) -> int:
-    """Where to look for a key first."""
+def first_slot(key: int, n: int) -> int:
+    """Where to look for a key first, of n places: two for each slot."""
     h = ((key ^ (key >> FOLD)) & FOLDED) * MULTIPLIER
-    return int(((h >> LOWER) ^ (h >> UPPER)) & (slots.shape[0] - 1) & ~1)
+    return int(((h >> LOWER) ^ (h >> UPPER)) & (n - 1) & ~1)
 
 
 @tight_kernel
@@ -57,24 +57,24 @@ def insert_keys(keys: Longs, slots: Longs) -> None:
     """All but the negative ones."""
     for n in range(keys.shape[0]):
         if keys[n] >= 0:
-            place = first_slot(keys[n], slots)
+            place = first_slot(keys[n], slots.shape[0])
             while slots[place] != EMPTY:
                 place = (place + 2) & (slots.shape[0] - 1)
             slots[place], slots[place + 1] = keys[n], n
 
 
 @tight_kernel
-def find_key(key: int, slots: Longs) -> int:
-    """The number of a key; −1 for an unknown or negative one."""
-    place = first_slot(key, slots)
-    while slots[place] != key and slots[place] != EMPTY:  # nearly never: whether a key is there needs no guess
-        place = (place + 2) & (slots.shape[0] - 1)
-    return int(slots[place + 1]) if key >= 0 else -1
+def find_key(key: int, slots: Longs, begin: int, end: int) -> int:
+    """The number of a key, whose table has the slots from `begin` to `end`; −1 for an unknown or negative one."""
+    place = first_slot(key, end - begin)
+    while slots[begin + place] != key and slots[begin + place] != EMPTY:  # nearly never: no guess whether it is there
+        place = (place + 2) & (end - begin - 1)
+    return int(slots[begin + place + 1]) if key >= 0 else -1
 
 
 @tight_kernel
 def find_keys(keys: Longs, slots: Longs, found: Ints) -> None:
     for n in range(keys.shape[0]):
         if n + AHEAD < keys.shape[0]:
-            fetch_early(slots, first_slot(keys[n + AHEAD], slots))
-        found[n] = find_key(keys[n], slots)
+            fetch_early(slots, first_slot(keys[n + AHEAD], slots.shape[0]))
+        found[n] = find_key(keys[n], slots, 0, slots.shape[0])

@@ -139,24 +139,26 @@ def find_codes(
                     froms[k], tos[k] = (0, shape_end) if source == SHAPE else (SHAPE_LENGTH, longshape_end)
                     keys[k], hashes[k] = short_key_or_hash(shapes, froms[k], tos[k])
             if keys[k] >= 0:
-                fetch_early(shorts, bounds[k, 2] + first_key_slot(keys[k], shorts[bounds[k, 2] : bounds[k + 1, 2]]))
+                fetch_early(shorts, bounds[k, 2] + first_key_slot(keys[k], bounds[k + 1, 2] - bounds[k, 2]))
             elif keys[k] == NOT_SHORT:
-                fetch_early(slots, bounds[k, 1] + first_slot(hashes[k], slots[bounds[k, 1] : bounds[k + 1, 1]]))
+                fetch_early(slots, bounds[k, 1] + first_slot(hashes[k], bounds[k + 1, 1] - bounds[k, 1]))
         for k in range(K):  # ask for records
             if terms[k, 0] < FLAG and keys[k] == NOT_SHORT:
-                fetch_record(hashes[k], records[bounds[k, 0] :], slots[bounds[k, 1] : bounds[k + 1, 1]])
+                n_slots = bounds[k + 1, 1] - bounds[k, 1]
+                fetch_record(hashes[k], records, slots, bounds[k, 0], bounds[k, 1], n_slots)
         for k in range(K):
-            own, own_slots = records[bounds[k, 0] :], slots[bounds[k, 1] : bounds[k + 1, 1]]
             if terms[k, 0] >= FLAG:
                 continue
+            first, first_place, n_slots = bounds[k, 0], bounds[k, 1], bounds[k + 1, 1] - bounds[k, 1]
+            a, b, h = froms[k], tos[k], hashes[k]
             if keys[k] != NOT_SHORT:
-                codes[w, k] = find_key(keys[k], shorts[bounds[k, 2] : bounds[k + 1, 2]])
+                codes[w, k] = find_key(keys[k], shorts, bounds[k, 2], bounds[k + 1, 2])
             elif terms[k, 0] == WRITTEN:
-                codes[w, k] = look_up(points, froms[k], tos[k], hashes[k], own, own_slots)
+                codes[w, k] = look_up(points, a, b, h, records, slots, first, first_place, n_slots)
             elif terms[k, 0] == LOWER:
-                codes[w, k] = look_up(low_points, froms[k], tos[k], hashes[k], own, own_slots)
+                codes[w, k] = look_up(low_points, a, b, h, records, slots, first, first_place, n_slots)
             else:
-                codes[w, k] = look_up(shapes, froms[k], tos[k], hashes[k], own, own_slots)
+                codes[w, k] = look_up(shapes, a, b, h, records, slots, first, first_place, n_slots)
     return True
 
 

@@ -103,9 +103,9 @@ def hash_points(points: Points, begin: int, end: int) -> int:
 
 
 @tight_kernel
-def first_slot(h: int, slots: Longs) -> int:
-    """Where to look for a hash first."""
-    return int((h ^ (h >> 15)) & (slots.shape[0] - 1))
+def first_slot(h: int, n: int) -> int:
+    """Where to look for a hash first, of n slots."""
+    return int((h ^ (h >> 15)) & (n - 1))
 
 
 @tight_kernel
@@ -120,7 +120,7 @@ def insert_strings(points: Points, begins: Longs, ends: Longs, numbers: Longs, r
 @tight_kernel
 def insert_string(h: int, r: int, slots: Longs) -> None:
     """Have a hash lead to the record that begins at r."""
-    place = first_slot(h, slots)
+    place = first_slot(h, slots.shape[0])
     while slots[place] != EMPTY:
         place = (place + 1) & (slots.shape[0] - 1)
     slots[place] = ((h & HASH_BITS) << 32) | r
@@ -145,24 +145,28 @@ def is_record(records: Points, r: int, points: Points, begin: int, size: int) ->
 
 
 @tight_kernel
-def look_up(points: Points, begin: int, end: int, h: int, records: Points, slots: Longs) -> int:
-    """The number of the string with hash h; UNKNOWN where there is none."""
+def look_up(
+    points: Points, begin: int, end: int, h: int, records: Points, slots: Longs, first: int, first_place: int, n: int
+) -> int:
+    """The number of the string with hash h; UNKNOWN where there is none. Its table has the records from `first` on and
+    n slots from first_place on: a slice would cost as much as the search."""
     size = end - begin
-    place = first_slot(h, slots)
-    while slots[place] != EMPTY:
-        r = slots[place] & PLACE_BITS
-        if slots[place] >> 32 == h & HASH_BITS and is_record(records, r, points, begin, size):
+    place = first_slot(h, n)
+    while slots[first_place + place] != EMPTY:
+        entry = slots[first_place + place]
+        r = first + (entry & PLACE_BITS)
+        if entry >> 32 == h & HASH_BITS and is_record(records, r, points, begin, size):
             return int(records[r])
-        place = (place + 1) & (slots.shape[0] - 1)
+        place = (place + 1) & (n - 1)
     return UNKNOWN
 
 
 @tight_kernel
-def fetch_record(h: int, records: Points, slots: Longs) -> None:
+def fetch_record(h: int, records: Points, slots: Longs, first: int, first_place: int, n: int) -> None:
     """Ask for the record that a hash leads to first."""
-    entry = slots[first_slot(h, slots)]
+    entry = slots[first_place + first_slot(h, n)]
     if entry != EMPTY:
-        fetch_early(records, entry & PLACE_BITS)
+        fetch_early(records, first + (entry & PLACE_BITS))
 
 
 @tight_kernel
@@ -170,15 +174,15 @@ def find_strings(
     points: Points, begins: Longs, ends: Longs, records: Points, slots: Longs, hashes: Longs, found: Ints
 ) -> int:
     """As StringTable.find. hashes [n]: work, at whose front the strings are named that are not there."""
-    n, unknown = begins.shape[0], 0
+    n, S, unknown = begins.shape[0], slots.shape[0], 0
     for i in range(n):
         hashes[i] = hash_points(points, begins[i], ends[i])
     for i in range(n):
         if i + 2 * AHEAD < n:
-            fetch_early(slots, first_slot(hashes[i + 2 * AHEAD], slots))
+            fetch_early(slots, first_slot(hashes[i + 2 * AHEAD], S))
         if i + AHEAD < n:
-            fetch_record(hashes[i + AHEAD], records, slots)
-        found[i] = look_up(points, begins[i], ends[i], hashes[i], records, slots)
+            fetch_record(hashes[i + AHEAD], records, slots, 0, 0, S)
+        found[i] = look_up(points, begins[i], ends[i], hashes[i], records, slots, 0, 0, S)
         if found[i] == UNKNOWN:
             hashes[unknown] = i
             unknown += 1

@@ -75,7 +75,7 @@ def number_strings(
     for k in range(which.shape[0]):
         begin, end = begins[which[k]], ends[which[k]]
         h = hash_points(points, begin, end)
-        number = look_up(points, begin, end, h, records, slots)
+        number = look_up(points, begin, end, h, records, slots, 0, 0, slots.shape[0])
         if number == UNKNOWN:
             number = first + n
             new[n - known] = which[k]

@@ -289,10 +289,10 @@ class GuidedTagger(SequenceTagger):
     def _margins(self, X: Sentences) -> list[Doubles]:
         """How far the label of every item was ahead, by sentence."""
         out: list[Doubles] = []
-        for data, _, lengths in self._encoded(X, None):
+        for data, _, offsets in self._encoded(X, None):
             scores = self.decoder_.judge(data)[1].scores
             ahead = np.minimum(scores[:, 0] - scores[:, 1], MOST_AHEAD)  # a single label has no rival
-            out.extend(np.split(ahead, np.cumsum(lengths)[:-1]))
+            out.extend(np.split(ahead, offsets[1:-1]))
         return out
 
     def _find_order(self, X: Sentences) -> Doubles:
