@@ -91,17 +91,20 @@ def insert_pairs(keys: Longs, shift: int, slots: Longs) -> None:
 
 
 @tight_kernel
-def write_pair(waiting: Longs, slots: Longs, groups: Longs, g: int, forms: Ints) -> None:
-    """Look up a key, and tell the tokens of its sentence whose pair it is. waiting: key, q, and its sentence's ends."""
-    key = waiting[0]
+def write_pair(
+    waiting: Longs, w: int, slots: Longs, row: int, row_b: int, offset: int, offset_b: int, forms: Ints
+) -> None:
+    """Look up a key, and tell the tokens of its sentence whose pair it is. waiting[w]: key, q, and its sentence's
+    ends."""
+    key, q, begin, end = waiting[w, 0], waiting[w, 1], waiting[w, 2], waiting[w, 3]
     place = first_slot(key, slots.shape[0])
     while slots[place] != key and slots[place] != EMPTY:  # nearly never: whether a key is there needs no guess
         place = (place + 2) & (slots.shape[0] - 1)
     both = max(slots[place + 1], 0)  # that of an empty slot is −1
-    for k in range(2):
-        p = waiting[1] - groups[g, OFFSET + k]
-        if groups[g, ROW + k] != NOBODY and waiting[2] <= p < waiting[3]:
-            forms[groups[g, ROW + k], p] = both >> FORM_BITS if k else both & 0xFFFFFFFF
+    if begin <= q - offset < end:
+        forms[row, q - offset] = both & 0xFFFFFFFF
+    if row_b != NOBODY and begin <= q - offset_b < end:
+        forms[row_b, q - offset_b] = both >> FORM_BITS
 
 
 @tight_kernel
@@ -113,9 +116,10 @@ def find_pairs(
     for g in range(groups.shape[0]):
         term, term_b, distance, size_b = groups[g, TERM], groups[g, TERM_B], groups[g, DISTANCE], groups[g, SIZE_B]
         own = slots[groups[g, BEGIN] : groups[g, END]]
-        first = last = groups[g, OFFSET]
-        if groups[g, ROW + 1] != NOBODY:
-            first, last = min(first, groups[g, OFFSET + 1]), max(last, groups[g, OFFSET + 1])
+        row, row_b, offset, offset_b = groups[g, ROW], groups[g, ROW + 1], groups[g, OFFSET], groups[g, OFFSET + 1]
+        first = last = offset
+        if row_b != NOBODY:
+            first, last = min(offset, offset_b), max(offset, offset_b)
         outside, outside_b = groups[g, OUTSIDE] != 0, groups[g, OUTSIDE + 1] != 0
         for k in range(2):
             if (outside or outside_b) and groups[g, ROW + k] != NOBODY:  # most tokens have none
@@ -128,7 +132,7 @@ def find_pairs(
                     continue
                 w = n % AHEAD
                 if n >= AHEAD:
-                    write_pair(waiting[w], own, groups, g, forms)
+                    write_pair(waiting, w, own, row, row_b, offset, offset_b, forms)
                 if 0 <= q + distance + SOON < forms.shape[1]:
                     fetch_early(flat, forms[place, q + distance + SOON] * K + term_b)
                 a = code_at(forms[place], codes, term, q, begin, end)
@@ -138,4 +142,4 @@ def find_pairs(
                 fetch_early(own, first_slot(key, own.shape[0]))
                 n += 1
         for w in range(max(0, n - AHEAD), n):
-            write_pair(waiting[w % AHEAD], own, groups, g, forms)
+            write_pair(waiting, w % AHEAD, own, row, row_b, offset, offset_b, forms)

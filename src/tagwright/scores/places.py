@@ -132,7 +132,8 @@ def list_places(
     begins [C, 2]: where those of a source begin, and how many a form has."""
     S, n = readers.shape[0], offsets[last]
     for i in range(first, last):
-        for p in range(offsets[i], offsets[i + 1]):
+        begin, end = offsets[i], offsets[i + 1]
+        for p in range(begin, end):
             t = p - offsets[first]
             for c in range(begins.shape[0]):
                 if p + AHEAD < n:
@@ -142,7 +143,7 @@ def list_places(
                     out[t, s] = NOWHERE
                 continue
             for s in range(S):
-                form = find_form(forms[readers[s, 0]], p, readers[s, 1], offsets[i], offsets[i + 1])
+                form = find_form(forms[readers[s, 0]], p, readers[s, 1], begin, end)
                 out[t, s] = places[readers[s, 2] + form * readers[s, 3]]
 
 
