@@ -7,7 +7,7 @@ import sys
 import numpy as np
 
 from tagwright._jit import python_kernel
-from tagwright._objects import NOTHING, copy_points, fetch_object, item, length, replace, size
+from tagwright._objects import NOTHING, copy_points, fetch_object, item, length, replace, replace_list, size
 
 
 @python_kernel
@@ -35,6 +35,14 @@ def copy_of(of: int, points: np.ndarray, place: int) -> None:
 def replace_all(of: int, by: int) -> None:
     for k in range(size(of)):
         replace(of, k, by)
+
+
+@python_kernel
+def replace_by_lists(of: int, n: int, by: int) -> None:
+    for k in range(size(of)):
+        new = replace_list(of, k, n)
+        for j in range(n):
+            replace(new, j, by)
 
 
 class Words(list):
@@ -77,3 +85,19 @@ def test_a_list_that_takes_an_item_counts_it() -> None:
     assert (sys.getrefcount(new), sys.getrefcount(old)) == (before[0] + 10, before[1])
     del values
     assert sys.getrefcount(new) == before[0]
+
+
+def test_new_lists_belong_to_the_list_alone() -> None:
+    word, old = "".join(["a", " word"]), "".join(["an", " old", " one"])
+    before = sys.getrefcount(word), sys.getrefcount(old)
+    values: list = [old] * 3
+    replace_by_lists(id(values), 4, id(word))
+    assert values == [[word] * 4] * 3
+    plain = [[word] * 4]
+    assert sys.getrefcount(values[0]) == sys.getrefcount(plain[0])
+    assert len({id(value) for value in values}) == 3
+    del plain
+    assert (sys.getrefcount(word), sys.getrefcount(old)) == (before[0] + 12, before[1])
+    replace_by_lists(id(values), 0, id(word))
+    assert values == [[], [], []]
+    assert sys.getrefcount(word) == before[0]

@@ -87,13 +87,13 @@ def test_largest_equals_numpy(dtype: type) -> None:
         row[n:] = 100  # what lies behind the n numbers must not be seen
         row[rng.random(80) < 0.3] = -np.inf
         row[n:] = 100
-        assert largest(row, n) == row[:n].max()
+        assert largest_of(row, n) == row[:n].max()
         bonus = rng.normal(size=80).astype(dtype)
-        assert largest_sum(row, bonus, n) == (row + bonus)[:n].max()
+        assert largest_sum_of(row, bonus, n) == (row + bonus)[:n].max()
         for place in range(n):  # wherever it stands
             row[:n] = -np.inf
             row[place] = -5
-            assert largest(row, n) == -5
+            assert largest_of(row, n) == -5
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -122,6 +122,32 @@ def sum_rows_of(
 @tight_kernel
 def best_sums_of(numbers: Floats, which: np.ndarray, n: int, M: Floats, row: Floats, Y: int, out: Floats) -> None:
     best_sums(numbers, which, n, M, row, Y, out)
+
+
+@tight_kernel
+def largest_of(row: Floats, n: int) -> float:
+    return largest(row, n)
+
+
+@tight_kernel
+def largest_sum_of(row: Floats, bonus: Floats, n: int) -> float:
+    return largest_sum(row, bonus, n)
+
+
+def test_numbers_of_two_kinds_are_refused() -> None:
+    """Their bytes would be taken for others."""
+    errors = pytest.importorskip("numba.core.errors")
+    small, large = np.zeros(16, np.float32), np.zeros(16)
+    chosen, few = np.zeros(1, np.int64), np.zeros((1, 16), np.float32)
+    for wrong in (
+        lambda: sum_rows_of(large, small, chosen, 0, 1, 1, 4, large),
+        lambda: sum_rows_of(small[::2], small, chosen, 0, 1, 1, 4, small),
+        lambda: best_sums_of(small, chosen, 1, few, large, 4, small),
+        lambda: largest_sum_of(small, large, 4),
+        lambda: bits_of(small, large, np.float32(1), 0),
+    ):
+        with pytest.raises(errors.TypingError):
+            wrong()
 
 
 @tight_kernel

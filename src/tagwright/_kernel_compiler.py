@@ -3,7 +3,8 @@
 Python has a[-1] for the last item. So for every index that is a signed number Numba asks whether it is below 0, and
 adds the length where it is: three instructions at each look at an array, a tenth of the time that tagging takes. Here
 such indices are taken for unsigned ones. A kernel must not count from the back, then (but for a constant alone, as in
-a[-1]): it would read and write elsewhere. `make bounds` runs all tests with Numba's check of bounds, which finds it.
+a[-1]): it would read and write elsewhere. `make bounds` runs all tests with Numba's check of bounds, which finds those
+that tests reach.
 """
 
 from __future__ import annotations

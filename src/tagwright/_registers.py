@@ -76,13 +76,13 @@ def best_sums(numbers: Floats, which: Longs, n: int, M: Floats, row: Floats, Y: 
     out[:columns] = (numbers[which[:n], None] + M[which[:n], :columns]).max(axis=0) + row[:columns]
 
 
-def largest_of_vectors(row: Floats, n: int) -> float:
-    """The largest of the first n numbers, at least a vector of them."""
+def largest(row: Floats, n: int) -> float:
+    """The largest of the first n ≥ 1 numbers of a dense row, which goes on to a vector's end; none may be NaN."""
     return row[:n].max()  # type: ignore[no-any-return]
 
 
-def largest_sum_of_vectors(row: Floats, bonus: Floats, n: int) -> float:
-    """The largest of the first n sums, at least a vector of them."""
+def largest_sum(row: Floats, bonus: Floats, n: int) -> float:
+    """The largest of the first n ≥ 1 sums of two such rows."""
     return (row[:n] + bonus[:n]).max()  # type: ignore[no-any-return]
 
 
@@ -231,19 +231,23 @@ if numba is not None and llvm is not None and llvm_blocks is not None:
         return context.get_dummy_value()
 
     def _emit_largest(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        """Of a row, or of its sums with another: vector by vector, the last one ending at n; then halves against
-        halves."""
+        """Of a row, or of its sums with another: the last vector, as far as it counts, and those before; then halves
+        against halves."""
         arrays = [context.make_array(kind)(context, builder, a) for kind, a in zip(signature.args[:-1], args[:-1])]
         vectors, n = _Vectors(context, builder, signature.args[0]), args[-1]
+        lanes = ir.Constant(LONG, vectors.lanes)
 
-        def sum_at(place: Any) -> Any:
+        def sum_at(number: Any) -> Any:
+            place = builder.mul(number, lanes)
             found = [vectors.load(vectors.at(array.data, place)) for array in arrays]
             return found[0] if len(found) == 1 else builder.fadd(*found)
 
-        best = blocks.alloca_once_value(builder, sum_at(builder.sub(n, ir.Constant(LONG, vectors.lanes))))
-        with blocks.for_range(builder, builder.udiv(n, ir.Constant(LONG, vectors.lanes)), intp=LONG) as loop:
-            place = builder.mul(loop.index, ir.Constant(LONG, vectors.lanes))
-            builder.store(vectors.larger(sum_at(place), builder.load(best)), best)
+        whole = builder.udiv(builder.sub(n, ir.Constant(LONG, 1)), lanes)
+        counts = _first(builder, builder.sub(n, builder.mul(whole, lanes)), vectors.lanes)
+        nothing = vectors.spread(ir.Constant(vectors.number, -np.inf))
+        best = blocks.alloca_once_value(builder, builder.select(counts, sum_at(whole), nothing))
+        with blocks.for_range(builder, whole, intp=LONG) as loop:
+            builder.store(vectors.larger(sum_at(loop.index), builder.load(best)), best)
         found = builder.load(best)
         while (n := found.type.count) > 1:
             halves = (vectors.shuffle(found, list(range(n // 2))), vectors.shuffle(found, list(range(n // 2, n))))
@@ -262,12 +266,16 @@ if numba is not None and llvm is not None and llvm_blocks is not None:
     def _long(builder: Any, number: Any) -> Any:
         return number if number.type == LONG else builder.sext(number, LONG)
 
-    def _first(builder: Any, n: Any) -> Any:
+    def _alike(*arrays: Any) -> bool:
+        """Whether arrays have the same numbers, dense: a kernel that would mix float32 and float64 is not compiled."""
+        return all(array.dtype == arrays[0].dtype and array.layout == "C" for array in arrays)
+
+    def _first(builder: Any, n: Any, lanes: int = LANES) -> Any:
         """Which lanes are among the first n."""
-        numbers = ir.VectorType(INT, LANES)
+        numbers = ir.VectorType(INT, lanes)
         one = builder.insert_element(ir.Constant(numbers, ir.Undefined), builder.trunc(n, INT), ir.Constant(INT, 0))
-        limit = builder.shuffle_vector(one, one, ir.Constant(numbers, [0] * LANES))
-        return builder.icmp_signed("<", ir.Constant(numbers, list(range(LANES))), limit)
+        limit = builder.shuffle_vector(one, one, ir.Constant(numbers, [0] * lanes))
+        return builder.icmp_signed("<", ir.Constant(numbers, list(range(lanes))), limit)
 
     def _emit_mixed(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         points = context.make_array(signature.args[0])(context, builder, args[0])
@@ -300,7 +308,7 @@ if numba is not None and llvm is not None and llvm_blocks is not None:
         return types.int64(row, row.dtype, types.intp), _emit_reaching
 
     def _sums_reaching(_: Any, row: Any, bonus: Any, limit: Any, place: Any) -> Any:
-        return types.int64(row, bonus, row.dtype, types.intp), _emit_reaching
+        return (types.int64(row, bonus, row.dtype, types.intp), _emit_reaching) if _alike(row, bonus) else None
 
     def _lowest(_: Any, bits: Any) -> Any:
         return types.int64(types.int64), _emit_lowest
@@ -316,16 +324,18 @@ if numba is not None and llvm is not None and llvm_blocks is not None:
         _: Any, base: Any, vector: Any, firsts: Any, begin: Any, end: Any, unit: Any, Y: Any, out: Any
     ) -> Any:
         whole = types.intp
-        return types.void(base, vector, firsts, whole, whole, whole, whole, out), _emit_sum_rows
+        kind = types.void(base, vector, firsts, whole, whole, whole, whole, out)
+        return (kind, _emit_sum_rows) if _alike(base, vector, out) else None
 
     def _best_sums(_: Any, own: Any, which: Any, n: Any, M: Any, row: Any, Y: Any, out: Any) -> Any:
-        return types.void(own, which, types.intp, M, row, types.intp, out), _emit_best_sums
+        kind = types.void(own, which, types.intp, M, row, types.intp, out)
+        return (kind, _emit_best_sums) if _alike(own, M, row, out) else None
 
     def _largest(_: Any, row: Any, n: Any) -> Any:
         return row.dtype(row, types.intp), _emit_largest
 
     def _largest_sum(_: Any, row: Any, bonus: Any, n: Any) -> Any:
-        return row.dtype(row, bonus, types.intp), _emit_largest
+        return (row.dtype(row, bonus, types.intp), _emit_largest) if _alike(row, bonus) else None
 
     def _emit_fetch(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         """Every cache line of the first 256 bytes of a row, or the one of a number in a vector; a longer row is fetched
@@ -348,8 +358,8 @@ if numba is not None and llvm is not None and llvm_blocks is not None:
     sum_rows = numba.extending.intrinsic(_sum_rows)
     add_block = numba.extending.intrinsic(_add_block)
     best_sums = numba.extending.intrinsic(_best_sums)
-    largest_of_vectors = numba.extending.intrinsic(_largest)
-    largest_sum_of_vectors = numba.extending.intrinsic(_largest_sum)
+    largest = numba.extending.intrinsic(_largest)
+    largest_sum = numba.extending.intrinsic(_largest_sum)
     reaching = numba.extending.intrinsic(_reaching)
     sums_reaching = numba.extending.intrinsic(_sums_reaching)
     lowest_bit = numba.extending.intrinsic(_lowest)
@@ -377,25 +387,3 @@ def add_products(a: Floats, b: Floats, step: int, M: Floats, n: int, Y: int, out
         add_block(a, b, step, M, whole, n, out_a, out_b, 3)
     elif rest == 4:
         add_block(a, b, step, M, whole, n, out_a, out_b, 4)
-
-
-@tight_kernel
-def largest(row: Floats, n: int) -> float:
-    """The largest of the first n ≥ 1 numbers of a dense row; none may be NaN."""
-    if n >= BYTES // row.itemsize:
-        return largest_of_vectors(row, n)
-    best = row[0]
-    for j in range(1, n):
-        best = row[j] if row[j] > best else best
-    return best  # type: ignore[no-any-return]
-
-
-@tight_kernel
-def largest_sum(row: Floats, bonus: Floats, n: int) -> float:
-    """The largest of the first n ≥ 1 sums of two dense rows; none may be NaN."""
-    if n >= BYTES // row.itemsize:
-        return largest_sum_of_vectors(row, bonus, n)
-    best = row[0] + bonus[0]
-    for j in range(1, n):
-        best = row[j] + bonus[j] if row[j] + bonus[j] > best else best
-    return best  # type: ignore[no-any-return]

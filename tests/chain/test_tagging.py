@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from toy import toy_columns, toy_dicts, toy_words
 
-from tagwright.arrays import Workers, empty_rows
+from tagwright.arrays import Workers, zero_rows
 from tagwright.attributes import resolve
 from tagwright.chain import tagging as module
 from tagwright.chain.candidates import FEW, Candidates, best_paths_of_candidates
@@ -61,16 +61,16 @@ def test_a_sentence_longer_than_the_rows_that_are_kept(monkeypatch: pytest.Monke
     guards: list[np.ndarray] = []
 
     def guarded(shape: tuple[int, int], dtype: type) -> np.ndarray:
-        larger = empty_rows((shape[0] + 3, shape[1]), dtype)
-        larger[:] = 77
+        larger = zero_rows((shape[0] + 3, shape[1]), dtype)
+        larger[-3:] = 77
         guards.append(larger[-3:])
         return larger[:-3]
 
-    monkeypatch.setattr(module, "empty_rows", guarded)
+    monkeypatch.setattr(module, "zero_rows", guarded)
     scores, data, steps = random_model("words", 5, np.float32, seed=4)
     expected, _ = best_paths(all_rows(scores, data), data.offsets, steps)
     longest = int(data.lengths.max())
-    for kept, made in ((2, 3), (longest, 3), (longest + 1, 1)):
+    for kept, made in ((2, 4), (longest, 4), (longest + 1, 2)):
         guards.clear()
         monkeypatch.setattr(module, "KEPT_ROWS", kept)
         tagging = LinearTagging(scores, steps)
@@ -91,7 +91,7 @@ def test_candidates_equal_those_of_rows_and_viterbi(kind: str, Y: int, dtype: ty
     pointers = np.concatenate([[0], np.cumsum(masks.sum(axis=1))]).astype(np.int64)
     sets = rng.integers(0, 9, data.n_tokens).astype(np.int32)
     candidates = Candidates(sets, pointers, np.nonzero(masks)[1].astype(np.uint16))
-    labels, _ = LinearTagging(scores, steps, candidates).best(data, sets)
+    labels, _ = LinearTagging(scores, steps, (pointers, candidates.labels)).best(data, sets)
     expected, _ = best_paths_of_candidates(all_rows(scores, data), data.offsets, candidates, steps)
     np.testing.assert_array_equal(labels, expected)
     assert masks[sets, labels].all()
@@ -108,7 +108,7 @@ def test_of_equal_candidates_the_smallest_wins(Y: int, worse: int) -> None:
     pointers = np.array([0, Y, 2 * Y - 2, 2 * Y - 1], np.int64)  # all, all but two, one
     labels = np.concatenate([np.arange(Y), np.arange(2, Y), [Y - 1]]).astype(np.uint16)
     sets = np.arange(data.n_tokens, dtype=np.int32) % 3
-    found, _ = LinearTagging(scores, flat, Candidates(sets, pointers, labels)).best(data, sets)
+    found, _ = LinearTagging(scores, flat, (pointers, labels)).best(data, sets)
     np.testing.assert_array_equal(found, np.array([worse, max(worse, 2), Y - 1])[sets])
 
 
@@ -119,5 +119,5 @@ def test_a_sentence_without_a_labelling_is_known_by_its_number() -> None:
     )
     everything = Candidates.everything(data.n_tokens, 2)
     for sets in (None, everything.rows):
-        totals = LinearTagging(scores, closed, everything).best(data, sets)[1]
+        totals = LinearTagging(scores, closed, (everything.pointers, everything.labels)).best(data, sets)[1]
         np.testing.assert_array_equal(totals == -np.inf, data.lengths > 1)

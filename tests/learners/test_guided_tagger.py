@@ -218,9 +218,10 @@ def test_weights_that_do_not_fit_are_refused(tmp_path: object) -> None:
     X, y = toy_words(20)
     GuidedTagger("c", random_state=0).fit(X, y).save(tmp_path / "m.tw")
     stored = read_model(tmp_path / "m.tw")
-    for name, value in (("contexts.keys", -1), ("contexts.labels", 9), ("contexts.places", 10**6)):
+    changes = [("keys", -1), ("labels", 9), ("labels", -1), ("places", 10**6), ("places", -1)]
+    for name, value in [(f"contexts.{part}", value) for part, value in changes]:
         arrays = dict(stored.arrays)
-        arrays[name] = arrays[name].copy()
+        arrays[name] = arrays[name].astype(np.int64)
         arrays[name][-1 if name != "contexts.keys" else 0] = value
         write_model(tmp_path / "bad.tw", stored.header, arrays, stored.strings)
         with pytest.raises(ModelFileError, match="label contexts do not fit"):

@@ -18,5 +18,10 @@ def test_names_are_cut_into_sentences() -> None:
 
 
 def test_a_label_without_a_name_is_refused() -> None:
-    with pytest.raises(IndexError, match="without a name"):
-        name_labels(np.array([0, 1], np.int32), np.array([0, 2]), ["A"])
+    class Shorter(list):
+        def __len__(self) -> int:
+            return 2
+
+    for labels, names in (([0, 1], ["A"]), ([0, -1], ["A"]), ([0], ("A",)), ([0, 1], Shorter(["A"]))):
+        with pytest.raises(IndexError, match="without a name"):
+            name_labels(np.array(labels, np.int32), np.array([0, len(labels)]), names)

@@ -13,6 +13,12 @@ from tagwright.errors import ModelFileError
 from tagwright.model_file import read_model, write_model
 
 
+def exchange(counts: np.ndarray) -> np.ndarray:
+    """The same sum, and one below 0."""
+    counts[0], counts[1] = -1, counts[0] + counts[1] + 1
+    return counts
+
+
 @pytest.fixture
 def model(tmp_path: Path) -> Path:
     X, y = toy_words(20)
@@ -32,6 +38,10 @@ def model(tmp_path: Path) -> Path:
         ("column0.codes", lambda codes: codes[:, :1], "codes of column 0"),
         ("column0.codes", lambda codes: codes + 1, "codes of column 0"),
         ("column0.codes", lambda codes: codes - 1, "codes of column 0"),
+        ("pattern.labels", lambda labels: labels.astype(np.int16) - 1, "weights do not fit"),
+        ("pattern.labels", lambda labels: labels + 1, "weights do not fit"),
+        ("pattern.counts", lambda counts: exchange(counts.astype(np.int16)), "weights do not fit"),
+        ("pattern.counts", lambda counts: counts[:-1], "weights do not fit"),
     ],
 )
 def test_parts_that_do_not_fit(model: Path, name: str, change: object, message: str) -> None:

@@ -38,7 +38,7 @@ def test_a_raised_lead_is_never_too_small_and_prunes_nothing_that_wins() -> None
         scores = rng.integers(-6, 7, (T, P)).astype(np.float32)
         paths = np.zeros((2, T), np.int32)
         for path, limit in zip(paths, (lead, none), strict=True):
-            work = np.empty((T, P), np.float32), np.empty(Y + 4, np.int64)
+            work = np.empty((T, P), np.float32), np.empty(Y, np.int64)
             decode_sentence(T, scores.copy(), transition, incoming, ends, ends, limit, *work, path)
         np.testing.assert_array_equal(paths[0], paths[1])
     assert raised > 100

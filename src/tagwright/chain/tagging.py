@@ -2,7 +2,7 @@
 
 The results are those of scores/linear.py and then chain/viterbi.py (or chain/candidates.py, where a tag dictionary
 gives each token some labels): the same formulas, without the rows of all tokens in between. A token with one candidate
-needs no scores, one with few needs theirs alone.
+needs no scores.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ import numpy as np
 
 from tagwright._jit import tight_kernel
 from tagwright._registers import best_sums
-from tagwright.arrays import Bools, Doubles, Floats, Ints, Longs, empty_rows, zero_rows
-from tagwright.chain.candidates import FEW, Candidates
+from tagwright.arrays import Bools, Doubles, Floats, Ints, Longs, Shorts, zero_rows
+from tagwright.chain.candidates import FEW
 from tagwright.chain.viterbi import Steps, first_best, step
 from tagwright.encode.dataset import Dataset
 from tagwright.scores.linear import (
@@ -48,6 +48,30 @@ def best_of_few(delta: Floats, bonus: Floats, now: Longs, n: int) -> int:
 
 
 @tight_kernel
+def trace_sets(
+    delta: Floats, begin: int, T: int, sets: Ints, lists: Longs, sizes: Longs, incoming: Floats, stop: Floats,
+    found: Ints,
+) -> float:  # fmt: skip
+    """The best labels of the sentence that begins at token `begin` into found [n], where `step` left what it knew of
+    tokens with many labels; their score."""
+    Y, best, score = incoming.shape[0], 0, 0.0
+    for t in range(T - 1, -1, -1):
+        p = begin + t
+        now = sets[p] if sets.shape[0] > 0 else 0
+        bonus = stop if t == T - 1 else incoming[best]
+        if sizes[now] > 0:
+            best = best_of_few(delta[t], bonus, lists[now], sizes[now])
+        elif t == T - 1 or found[p] < 0:
+            best = first_best(delta[t], bonus, Y)
+        else:
+            best = found[p]
+        if t == T - 1:
+            score = float(delta[t, best] + stop[best])
+        found[p] = best
+    return score
+
+
+@tight_kernel
 def tag_sentences(
     places: Ints, table: Floats, numbers: Floats, labels: Ints, weights: Floats, token_pointers: Longs,
     attributes: Ints, values: Floats, pointers: Longs, offsets: Longs, sets: Ints, lists: Longs, sizes: Longs,
@@ -59,17 +83,16 @@ def tag_sentences(
     row [1, P], delta [L, P], alive [Y] are work. Returned: found [n], scores [N].
 
     In the δ of few labels what stands beside them means nothing; in that of many it is −inf."""
-    n, Y, some = places.shape[0], incoming.shape[0], sets.shape[0] > 0
+    n, Y = places.shape[0], incoming.shape[0]
     for p in range(min(AHEAD, n)):
         sort_places(places, p, table, labels, weights, soon)
     for i in range(offsets.shape[0] - 1):
-        begin, T = offsets[i], offsets[i + 1] - offsets[i]
-        before = 0
+        begin, T, before = offsets[i], offsets[i + 1] - offsets[i], 0
         for t in range(T):
             p = begin + t
             if p + AHEAD < n:
                 sort_places(places, p + AHEAD, table, labels, weights, soon)
-            now = sets[p] if some else 0
+            now = sets[p] if sets.shape[0] > 0 else 0
             add_places(masks[mask_of[now]], soon, p, numbers, Y, labels, weights, row[0])
             if attributes.shape[0] > 0:
                 add_attribute_scores(token_pointers, attributes, values, pointers, labels, weights, p, p + 1, row)
@@ -78,24 +101,10 @@ def tag_sentences(
                     delta[0, j] = start[j] + row[0, j]
             elif sizes[before] > 0:
                 best_sums(delta[t - 1], lists[before], sizes[before], transition, row[0], Y, delta[t])
-                found[p - 1] = -1
             else:
                 found[p - 1] = step(delta[t - 1], row[0], transition, lead, Y, alive, delta[t])
             before = now
-        best = 0
-        for t in range(T - 1, -1, -1):
-            p = begin + t
-            now = sets[p] if some else 0
-            bonus = stop if t == T - 1 else incoming[best]
-            if sizes[now] > 0:
-                best = best_of_few(delta[t], bonus, lists[now], sizes[now])
-            elif t == T - 1 or found[p] < 0:
-                best = first_best(delta[t], bonus, Y)
-            else:
-                best = found[p]
-            if t == T - 1:
-                scores[i] = delta[t, best] + stop[best]
-            found[p] = best
+        scores[i] = trace_sets(delta, begin, T, sets, lists, sizes, incoming, stop, found)
 
 
 @tight_kernel
@@ -108,7 +117,7 @@ def longest_sentence(offsets: Longs) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Sets:
-    """The label sets of Candidates, made for Viterbi: those of at most FEW labels as lists, the others as masks."""
+    """Label sets, made for Viterbi: those of at most FEW labels as lists, the others as masks."""
 
     lists: Longs  # [R, FEW]: the last label again and again
     sizes: Longs  # [R]: how many of a list to look at, in fours; 0: there are many
@@ -116,8 +125,9 @@ class Sets:
     masks: Floats  # [M, P]: 0, and −inf beside the labels of a large set; the first: 0
 
     @classmethod
-    def build(cls, candidates: Candidates, width: int, dtype: type[np.floating[Any]]) -> Sets:
-        pointers, labels, sizes = candidates.pointers, candidates.labels, np.diff(candidates.pointers)
+    def build(cls, pointers: Longs, labels: Shorts, width: int, dtype: type[np.floating[Any]]) -> Sets:
+        """From sets r of labels[pointers[r] : pointers[r + 1]], ascending."""
+        sizes = np.diff(pointers)
         places = np.minimum(pointers[:-1, None] + np.arange(FEW), pointers[1:, None] - 1)
         large = sizes > FEW
         mask_of = np.where(large, np.cumsum(large), 0)
@@ -133,18 +143,19 @@ class Sets:
 
 
 class LinearTagging:
-    """Linear scores with the chain that goes on from them, and the sets of candidates that there are (None: one, of all
-    labels); one text at a time."""
+    """Linear scores with the chain that goes on from them, and the sets of labels that there are, as pointers and
+    labels (None: one set, of all); one text at a time."""
 
-    def __init__(self, scores: LinearScores, steps: Steps, candidates: Candidates | None = None) -> None:
+    def __init__(self, scores: LinearScores, steps: Steps, sets: tuple[Longs, Shorts] | None = None) -> None:
         self.scores = scores
         self._chain = (steps.transition, steps.incoming, steps.start, steps.stop, steps.lead)
         self._soon = sorting_room(scores.places.n_slots)
         self._alive = np.empty(steps.n_labels, np.int64)
-        self._rows: Floats = empty_rows((KEPT_ROWS, scores.width), scores.dtype)
-        candidates = Candidates.everything(0, steps.n_labels) if candidates is None else candidates
-        self._sets = Sets.build(candidates, scores.width, scores.dtype)
-        self._several: Bools = np.diff(candidates.pointers) > 1
+        self._rows: Floats = zero_rows((KEPT_ROWS, scores.width), scores.dtype)
+        if sets is None:
+            sets = np.array([0, steps.n_labels], np.int64), np.arange(steps.n_labels, dtype=np.uint16)
+        self._sets = Sets.build(*sets, scores.width, scores.dtype)
+        self._several: Bools = np.diff(sets[0]) > 1
 
     def best(self, data: Dataset, sets: Ints | None = None) -> tuple[Ints, Doubles]:
         """The best labels of all tokens [n]; of every sentence a number [N], −inf where no labelling is possible. sets:
@@ -152,7 +163,7 @@ class LinearTagging:
         found, totals = np.empty(data.n_tokens, np.int32), np.empty(data.n_sentences)
         scores, rows = self.scores, self._rows
         if data.n_tokens + 1 > len(rows) and (n_rows := longest_sentence(data.offsets) + 1) > len(rows):
-            rows = empty_rows((n_rows, scores.width), scores.dtype)
+            rows = zero_rows((n_rows, scores.width), scores.dtype)
         wanted = None if sets is None else self._several[sets]  # where there is one label, it needs no scores
         table, pattern = scores.table, scores.pattern
         tag_sentences(

@@ -2,7 +2,7 @@
 
 Every learner ends here. Sentences are taken in runs that fit the cache. `allowed` restricts positions to some labels;
 forbidden transitions are −inf in the chain. A tag dictionary restricts words: then, and where label trigrams have
-weights, the kernels for candidate lists are used.
+weights, the kernels for candidate lists are used; but the best labels by linear scores come from chain/tagging.py.
 """
 
 from __future__ import annotations
@@ -217,7 +217,7 @@ class Decoder:
             assert isinstance(self.scores, LinearScores)
             assert isinstance(steps, Steps)
             words = self.dictionary
-            sets = None if words is None else Candidates(words.sets_of, words.pointers, words.labels)
+            sets = None if words is None else (words.pointers, words.labels)
             self._tagging = LinearTagging(self.scores, steps, sets)
         return self._tagging
 

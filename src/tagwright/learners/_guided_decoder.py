@@ -62,8 +62,9 @@ class LabelContexts(NamedTuple):
         places, keys = arrays["contexts.places"].astype(np.int64), arrays["contexts.keys"].astype(np.int64)
         labels, values = arrays["contexts.labels"].astype(np.int32), arrays["contexts.values"].astype(np.float64)
         rows = np.zeros((layout.n_rows, n_labels))
-        fits = len(places) == len(arrays["contexts.rows"]) and places.max(initial=-1) < rows.size
-        fits = fits and len(keys) == len(labels) == len(values) and labels.max(initial=0) < n_labels
+        fits = len(places) == len(arrays["contexts.rows"]) and len(keys) == len(labels) == len(values)
+        fits = fits and places.min(initial=0) >= 0 and places.max(initial=-1) < rows.size
+        fits = fits and labels.min(initial=0) >= 0 and labels.max(initial=0) < n_labels
         if not fits or keys.min(initial=0) < 0 or (np.diff(keys) < 0).any():
             raise ModelFileError("the weights of label contexts do not fit the templates and labels")
         rows.flat[places] = arrays["contexts.rows"]

@@ -181,6 +181,8 @@ def write_names(labels: Ints, names: int, own: Longs, offsets: Longs, lists: int
     memory; NOTHING where a name is missing."""
     for y in range(own.shape[0]):
         own[y] = item(names, y)
+        if own[y] == NOTHING:
+            return NOTHING
     for p in range(labels.shape[0]):
         if not 0 <= labels[p] < own.shape[0]:
             return NOTHING

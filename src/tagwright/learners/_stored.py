@@ -198,7 +198,8 @@ def restore_linear(model: Learner, arrays: Arrays) -> LinearScores:
     pointers = np.concatenate([[0], np.cumsum(counts, dtype=np.int64)]).astype(np.int64)
     n = model.encoder_.n_attributes
     fits = len(counts) == n and pointers[-1] == len(labels) == len(arrays["weights"])
-    if not fits or (len(labels) and labels.max() >= len(model.labels_)):
+    fits = fits and counts.min(initial=0) >= 0 and labels.min(initial=0) >= 0
+    if not fits or labels.max(initial=0) >= len(model.labels_):
         raise ModelFileError("the weights do not fit the attributes")
     dtype = arrays["weights"].dtype.type
     if dtype not in (np.float32, np.float64):

@@ -63,7 +63,7 @@ def decode_sentence(
     T: int, emission: Floats, transition: Floats, incoming: Floats, start: Floats, stop: Floats, lead: Floats,
     delta: Floats, alive: Longs, path: Ints,
 ) -> None:  # fmt: skip
-    """Viterbi with the current weights; emission[0] is overwritten."""
+    """Viterbi with the current weights."""
     Y = incoming.shape[0]
     for j in range(delta.shape[1]):
         delta[0, j] = start[j] + emission[0, j]

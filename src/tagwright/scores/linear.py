@@ -64,7 +64,7 @@ def fill_table(
             sum_rows(row, shared, firsts, 0, n_rows, table.shape[1], Y, row)
             for n in range(n_lists):
                 for w in range(pointers[lists[n]], pointers[lists[n] + 1]):
-                    row[np.uint32(labels[w])] += weights[w]  # unsigned: a fifth less time
+                    row[labels[w]] += weights[w]
 
 
 @tight_kernel
