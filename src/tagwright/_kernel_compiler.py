@@ -32,7 +32,7 @@ if numba is not None:
         _name = "unsigned_indices"
 
         def __init__(self) -> None:
-            super().__init__()
+            super().__init__()  # Numba asks for one
 
         def run_pass(self, state: Any) -> bool:
             for node, signature in list(state.calltypes.items()):
