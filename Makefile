@@ -25,8 +25,7 @@ lint: $(READY)
 test: lint
 	$(BIN)/python -m pytest -n 2
 
-# All tests, with the indices of kernels checked (but for those of _registers.py and _objects.py, which are LLVM's): after a
-# change of a kernel, for nothing else tells of an index below 0 (src/tagwright/_kernel_compiler.py).
+# All tests, with the indices of kernels checked (but for those of _registers.py and _objects.py, which are LLVM's).
 bounds: $(READY)
 	rm -rf build/bounds
 	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=build/bounds $(BIN)/python -m pytest -n 2

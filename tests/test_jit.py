@@ -107,7 +107,7 @@ def test_kernels_compile_without_a_folder(monkeypatch: pytest.MonkeyPatch) -> No
 
     monkeypatch.setattr(_kernel_cache.numba_caching.FunctionCache, "__init__", refuse)
     kernel: Any = _jit.kernel(double)
-    assert isinstance(kernel._cache, _kernel_cache.LateCache)
+    assert isinstance(kernel._cache, _kernel_cache.KernelCache)
     assert kernel(21) == 42
     assert kernel.stats.cache_path is None
 

@@ -9,8 +9,6 @@ be imported, or with TAGWRIGHT_NO_JIT=1, the same functions run as plain Python:
 Numba needs no reference counts: those are atomic operations, several for every row that is passed to a function. And
 it is put in where it is called: a call passes seven numbers for every array, which takes as long as adding two rows.
 
-Indices count from the front (_kernel_compiler.py).
-
 `@python_kernel` is for loops over Python's own objects (_objects.py): a tight kernel that keeps the GIL.
 
 `fastmath` is limited to contraction (a·b + c in one rounding) and reassociation; NaN and infinity keep their meaning.
@@ -22,7 +20,6 @@ from collections.abc import Callable
 from typing import TypeVar, cast
 
 from tagwright._kernel_cache import keep_machine_code
-from tagwright._kernel_compiler import KernelCompiler
 from tagwright.compat import numba
 
 F = TypeVar("F", bound=Callable[..., object])
@@ -49,7 +46,7 @@ def _compile(function: F, *, counted: bool, nogil: bool = True) -> F:
     if numba is None:
         return function
     options = {"nogil": nogil, "fastmath": {"contract", "reassoc"}, "error_model": "numpy", "_nrt": counted}
-    options |= {"forceinline": not counted, "pipeline_class": KernelCompiler}
+    options |= {"forceinline": not counted}
     compiled = numba.njit(**options)(function)
     keep_machine_code(compiled, counted=counted)
     return cast(F, compiled)

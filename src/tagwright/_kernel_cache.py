@@ -1,25 +1,33 @@
-"""The cache that kernels get their machine code from: Numba's own files, opened late and loaded without the compiler.
+"""The cache of machine code: Numba's own files, valid as long as everything a kernel is made of stays the same.
 
-Numba's FunctionCache prepares to compile before it loads anything: it reads in what it knows of NumPy and Python (the
-"registries", 0.17 s; with SciPy installed 0.2 s more), although loaded machine code needs none of it, and whoever does
-compile prepares anyway (numba.core.compiler.CompilerBase). It also looks for its folder when a kernel is defined, not
-when it is called: 0.1 ms for each of some 200. `LateCache` does neither. Files, keys and locks are Numba's.
+All that is used of Numba's private parts for caching stands here; where one of them has moved, Numba's public cache
+takes over. What differs from that one:
 
-What machine code does need at run time are the addresses of Python's and Numba's own C functions. Importing Numba gives
-those, all but the ones that count references to arrays: `rtsys.initialize`, 25 ms, for kernels that do count. (Numba's
-own hashing of strings would want more; no kernel has it.)
+- **What a file is valid for.** Numba looks at the source file of the kernel alone, so that a change in a kernel that it
+  calls would leave old machine code in it. Here the stamp is a digest of the kernel's bytecode and constants, and of
+  those of every kernel it calls, however far away (`digest`).
+- **When it is opened.** Numba looks for its folder when a kernel is defined: 0.1 ms for each. `KernelCache` waits until
+  the kernel is called.
+- **What it loads.** Numba's cache prepares to compile before it loads anything (0.17 s; with SciPy installed 0.2 s
+  more), although machine code needs none of that. It does need the functions that count references to arrays, for
+  kernels that do count: `rtsys.initialize`, 25 ms.
 """
 
 from __future__ import annotations
 
+import hashlib
+import sys
 from collections.abc import Callable
 from contextlib import suppress
+from functools import cache
+from pathlib import Path
+from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 from tagwright.compat import numba_caching, numba_runtime
 
 PARTS = ("_load_overload", "_guard_against_spurious_io_errors", "save_overload", "flush", "cache_path")
-"""What LateCache uses of Numba's FunctionCache."""
+"""What KernelCache uses of Numba's FunctionCache."""
 
 
 def keep_machine_code(kernel: Any, *, counted: bool) -> None:
@@ -30,13 +38,57 @@ def keep_machine_code(kernel: Any, *, counted: bool) -> None:
     if not hasattr(kernel, "enable_caching"):  # NUMBA_DISABLE_JIT: a plain function
         return
     if hasattr(kernel, "_cache") and all(hasattr(numba_caching.FunctionCache, part) for part in PARTS):
-        kernel._cache = LateCache(kernel.py_func, counted=counted)
+        kernel._cache = KernelCache(kernel.py_func, counted=counted)
         return
     with suppress(RuntimeError):  # a Numba with other insides; that error: there is no folder
         kernel.enable_caching()
 
 
-class LateCache:
+@cache
+def digest(function: FunctionType) -> str:
+    """Of all that the machine code of a kernel is made of: its bytecode and constants, the global constants and the
+    fields of the tuples it names, and the same of the kernels it calls. Of an intrinsic: of its whole file."""
+    found = hashlib.blake2b(digest_size=16)
+    for part in _parts(function.__code__):
+        found.update(part)
+    named = {*_names(function.__code__), *(str(kind) for kind in function.__annotations__.values())}
+    for name in sorted(named & function.__globals__.keys()):
+        found.update(f"{name}={_describe(function.__globals__[name])};".encode())
+    return found.hexdigest()
+
+
+def _parts(code: CodeType) -> list[bytes]:
+    parts = [code.co_code]
+    for constant in code.co_consts[1:]:  # the first is the docstring
+        parts += _parts(constant) if isinstance(constant, CodeType) else [repr(constant).encode()]
+    return parts
+
+
+def _names(code: CodeType) -> set[str]:
+    inner = [constant for constant in code.co_consts if isinstance(constant, CodeType)]
+    return {*code.co_names, *(name for part in inner for name in _names(part))}
+
+
+def _describe(value: Any) -> str:
+    """What a global name stands for, as text that changes when its meaning does."""
+    if hasattr(value, "py_func"):
+        return digest(value.py_func)
+    if isinstance(value, ModuleType):
+        return value.__name__
+    if isinstance(value, type):
+        return f"{value.__name__}{getattr(value, '_fields', '')}"
+    if callable(value):
+        return _digest_of_file(getattr(value, "__module__", None) or type(value).__module__)
+    return repr(value)
+
+
+@cache
+def _digest_of_file(module: str) -> str:
+    path = getattr(sys.modules.get(module), "__file__", None)
+    return hashlib.blake2b(Path(path).read_bytes(), digest_size=16).hexdigest() if path else module
+
+
+class KernelCache:
     """The interface of Numba's caches (numba.core.caching._Cache) around its FunctionCache, made at the first use."""
 
     def __init__(self, function: Callable[..., object], *, counted: bool) -> None:
@@ -49,9 +101,11 @@ class LateCache:
         """Numba's cache; the one that keeps nothing where no folder can be written."""
         if self._made is None:
             try:
-                self._made = numba_caching.FunctionCache(self._function)
+                made = numba_caching.FunctionCache(self._function)
+                made._cache_file._source_stamp = digest(self._function)
             except RuntimeError:
-                self._made = numba_caching.NullCache()
+                made = numba_caching.NullCache()
+            self._made = made
         return self._made
 
     def load_overload(self, signature: Any, target: Any) -> Any:

@@ -21,10 +21,6 @@ else:
         numba = None
 llvm: ModuleType | None = import_module("llvmlite.ir") if numba is not None else None  # the language Numba writes
 llvm_blocks: ModuleType | None = import_module("numba.core.cgutils") if numba is not None else None
-numba_compiler: Any = import_module("numba.core.compiler") if numba is not None else None
-numba_machinery: Any = import_module("numba.core.compiler_machinery") if numba is not None else None
-numba_passes: Any = import_module("numba.core.typed_passes") if numba is not None else None
-numba_ir: Any = import_module("numba.core.ir") if numba is not None else None
 numba_caching: Any = import_module("numba.core.caching") if numba is not None else None
 numba_runtime: Any = import_module("numba.core.runtime") if numba is not None else None
 

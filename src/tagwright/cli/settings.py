@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from difflib import get_close_matches
 from pathlib import Path
+from typing import Any
 
 from tagwright.attributes.presets import PRESETS
 from tagwright.attributes.templates import FeatureSet, resolve
@@ -56,10 +57,10 @@ def share_settings(names: Iterable[str], settings: Iterable[tuple[str, str]]) ->
     return shares
 
 
-def read_settings(name: str, settings: Iterable[tuple[str, str]]) -> dict[str, object]:
+def read_settings(name: str, settings: Iterable[tuple[str, str]]) -> dict[str, Any]:
     """The values of KEY=VALUE pairs as the learner's parameters take them; the last of a key counts."""
     known = {key: p for key, p in inspect.signature(LEARNERS[name]).parameters.items() if key not in NOT_HERE}
-    values: dict[str, object] = {}
+    values: dict[str, Any] = {}
     for key, text in settings:
         if key not in known:
             raise ParameterError(f"--set: {_explain_key(key, name, known)}")

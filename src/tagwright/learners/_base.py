@@ -24,10 +24,11 @@ from tagwright.encode.flat_text import FlatText, Sentences, sentence_offsets
 from tagwright.errors import DataError, ParameterError
 from tagwright.io.spans import allowed_transitions, detect_scheme
 from tagwright.learners._decoder import Decoder, Scores
-from tagwright.learners._estimator import Estimator
+from tagwright.learners._estimator import ANYTHING, FLAG, JOBS, SEED, Estimator, fitted, parameter
 from tagwright.learners._labels import Labels, allowed_mask, check_labels, name_labels, number_labels
 from tagwright.learners._spans import ScoredSpan, calibrate, fit_calibration, require_span_labels, score_spans
 from tagwright.learners._stored import restore_linear, store, store_linear
+from tagwright.optim.progress import Callback
 from tagwright.scores.linear import LinearScores
 
 BATCH_TOKENS = 1 << 16
@@ -54,16 +55,32 @@ class SequenceTagger(Estimator):
     ranked: ClassVar[bool] = True  # whether the k best labellings can be found
     labelled_contexts: ClassVar[bool] = False  # whether templates may look at labels
     decoder_type: ClassVar[type[Decoder]] = Decoder
-    features: object
-    min_conjunction: int = 1
-    well_formed: bool
 
-    labels_: list[str]
-    encoder_: Encoder
-    decoder_: Decoder
-    n_iter_: int  # iterations, epochs, rounds or passes
-    span_calibration_: Platt | None = None  # by calibrate_spans
-    info_: dict[str, Any]  # what the command line wants to remember (layout of the training file ...)
+    features: object = parameter(
+        ANYTHING,
+        'a preset ("pos", "ner", "chunk", "s1" ...), a template file, template text or a FeatureSet; "auto" looks at '
+        "the data (ready-made attributes, span labels or not)",
+        default="auto",
+        kw_only=False,
+    )
+    well_formed: bool = parameter(FLAG, "never predict ill-formed spans (I-X after O ...)", default=False)
+    random_state: int | None = parameter(
+        SEED, "seed of whatever is random, such as the order of sentences", default=None
+    )
+    n_jobs: int | None = parameter(
+        JOBS, "threads; None is 1, -1 all cores. Any number gives the same model", default=None
+    )
+    verbose: int = parameter(ANYTHING, "print a line about every iteration", default=0)
+    callbacks: Sequence[Callback] | None = parameter(
+        ANYTHING, "functions that are told of every iteration; one that returns True ends the training", default=None
+    )
+
+    labels_: list[str] = fitted()
+    encoder_: Encoder = fitted()
+    decoder_: Decoder = fitted()
+    n_iter_: int = fitted()  # iterations, epochs, rounds or passes
+    info_: dict[str, Any] = fitted()  # what the command line wants to remember (layout of the training file ...)
+    span_calibration_: Platt | None = fitted()  # by calibrate_spans
 
     def fit(self, X: Sentences, y: Labels, X_dev: Sentences | None = None, y_dev: Labels | None = None) -> Self:
         """Train on sentences X with labels y; the dev set, if any, decides when to stop."""
@@ -200,7 +217,9 @@ class SequenceTagger(Estimator):
         text = self._read_text(X)
         flat = check_labels(y, text)
         names = sorted(set(flat))
-        encoder = Encoder(self._choose_features(text, set(names)), min_conjunction=self.min_conjunction)
+        encoder = Encoder(
+            self._choose_features(text, set(names)), min_conjunction=self.get_params().get("min_conjunction", 1)
+        )
         return TrainingData(text, names, encoder, replace(encoder.learn(text), labels=number_labels(flat, names)))
 
     def _read_text(self, X: Sentences) -> FlatText:

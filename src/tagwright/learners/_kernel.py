@@ -15,20 +15,14 @@ from tagwright.encode.dataset import Dataset
 from tagwright.encode.encoder import Encoder
 from tagwright.errors import DataWarning, ModelFileError, ParameterError
 from tagwright.learners._decoder import Decoder
-from tagwright.learners._estimator import NOT_NEGATIVE, POSITIVE, WHOLE
+from tagwright.learners._estimator import Range
 from tagwright.scores.contexts import Contexts, find_contexts
 from tagwright.scores.expanded import expand
 from tagwright.scores.gram import Gram
 from tagwright.scores.kernel import KernelScores
 from tagwright.scores.kernels import KERNELS, Function, Kernel, make_kernel
 
-KERNEL_RANGES = {
-    "kernel": (lambda value: callable(value) or value in KERNELS, f"one of {', '.join(KERNELS)}, or a callable"),
-    "degree": WHOLE,
-    "gamma": (lambda value: value is None or POSITIVE[0](value), "None or a number above 0"),
-    "coef0": NOT_NEGATIVE,
-    "memory": POSITIVE,
-}  # fmt: skip
+KERNEL = Range(lambda value: callable(value) or value in KERNELS, f"one of {', '.join(KERNELS)}, or a callable")
 
 
 def make_gram(

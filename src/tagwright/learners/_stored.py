@@ -92,8 +92,8 @@ def _restore(stored: StoredModel, learners: Mapping[str, Callable[..., Learner]]
         if name in FACTS:
             setattr(model, name, value)
     model.info_ = header["info"]
-    if header.get("span_calibration") is not None:
-        model.span_calibration_ = _restore_calibration(header["span_calibration"])
+    calibration = header.get("span_calibration")
+    model.span_calibration_ = None if calibration is None else _restore_calibration(calibration)
     model.decoder_ = restore_chain(model, model._restore_scores(stored.arrays), stored.arrays)
     model._restore_more(stored.arrays, stored.strings)
     model.decoder_.make_ready()

@@ -9,10 +9,10 @@ Lafferty, McCallum and Pereira 2001; LOSS section 3. Loss: losses/. Solvers: _so
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from itertools import chain
-from typing import ClassVar, Self
+from typing import Self
 
 import numpy as np
 
@@ -28,14 +28,15 @@ from tagwright.learners._decoder import Decoder
 from tagwright.learners._estimator import (
     FILE,
     FLAG,
-    JOBS,
     NATURAL,
+    NONE,
     NOT_NEGATIVE,
-    SEED,
     WHOLE,
+    Range,
+    fitted,
     is_whole,
     one_of,
-    optional,
+    parameter,
 )
 from tagwright.learners._importance import LABEL_WEIGHTS, SampleWeight, token_weights
 from tagwright.learners._labels import Labels, PartialLabels, learn_dictionary, read_training_labels
@@ -46,123 +47,72 @@ from tagwright.learners._weights import transfer_weights
 from tagwright.losses import LOSSES
 from tagwright.losses.partial_log import PartialLog, possible_transitions
 from tagwright.losses.run import Loss, sum_of_terms
-from tagwright.optim.progress import Callback
 from tagwright.scores.linear import LinearScores
 from tagwright.scores.pattern import find_pattern
 
-ORDER = (lambda value: is_whole(value, 1) and value <= 2, "1 or 2")
+ORDER = Range(lambda value: is_whole(value, 1) and value <= 2, "1 or 2")
 
 
-class CRF(SequenceTagger):
-    """A linear-chain conditional random field.
+class LinearChain(SequenceTagger):
+    """What CRF and MEMM share: parameters, solvers, checkpoints."""
 
-    features: a preset ("pos", "ner", "chunk", "s1" ...), a template file, template text or a FeatureSet; "auto" looks
-        at the data (ready-made attributes, span labels or not)
-    loss: what is minimised: "sequence_log" (the usual CRF), "sequence_exp", "pointwise_log" or "pointwise_exp"
-    label_weights: how much tokens count by their gold label, as {"B-PER": 2.0}; 1 for labels not named
-    order: 1, or 2 for weights of label trigrams (those that training has) from the third position on, besides those of
-        label pairs; exact, and with a tag dictionary not much slower. With a sequence loss
-    tag_dictionary: words that training has at least so many times may only have the labels they were seen with, rarer
-        and unknown ones also those that many rarer words have; in training and in tagging. 0: off. With a sequence loss
-    solver: "lbfgs"; "owlqn", the one for c1 > 0; "cg" (conjugate gradients); "sgd" (averaged AdaGrad: seconds, near the
-        minimum); "auto" is owlqn where c1 > 0, else lbfgs. See docs/solvers.md
-    c1: strength of the L1 penalty c1·‖w‖₁, which makes weights zero: small models
-    c2: strength of the L2 penalty c2·‖w‖² (0.6 was best or next to best on the dev sets of four corpora)
-    min_count: attributes that fewer training tokens have get no weight
-    min_conjunction: the same for conjunctions of attributes
-    all_possible_states: give weights to (attribute, label) pairs that training did not see together, too
-    all_possible_transitions: the same for label pairs
-    boundaries: give weights to first and last labels
-    max_iterations: stop after so many (sgd: epochs), with a warning
-    tolerance: stop when the objective improves by less, relatively: over 10 iterations (None: 1e-5, OWL-QN 1e-4), sgd
-        over one epoch (None: 0.1)
-    patience: with a dev set, stop after so many iterations without a better dev score; the best model is kept
-    well_formed: never predict ill-formed spans (I-X after O ...)
-    dtype: "float32" (fast) or "float64"
-    warm_start: begin from the weights of the model as it is, if it was fitted before
-    checkpoint: a file for the state of the training, written every half minute and when it is stopped (by Ctrl-C, a
-        callback or max_iterations); `fit` with the same data and parameters goes on from it, to the same bits. It is
-        deleted when the training has converged
-    random_state: seed of the order of sentences (sgd)
-    """
-
-    learner = "crf"
     probabilistic = True
-    ranges: ClassVar = {
-        "loss": one_of(*LOSSES), "label_weights": LABEL_WEIGHTS, "order": ORDER,
-        "tag_dictionary": NATURAL, "solver": one_of(*SOLVERS), "c1": NOT_NEGATIVE,
-        "c2": NOT_NEGATIVE, "min_count": WHOLE, "min_conjunction": WHOLE, "all_possible_states": FLAG,
-        "all_possible_transitions": FLAG, "boundaries": FLAG, "max_iterations": WHOLE,
-        "tolerance": optional(NOT_NEGATIVE), "patience": WHOLE, "well_formed": FLAG,
-        "dtype": one_of("float32", "float64"), "warm_start": FLAG, "checkpoint": FILE, "random_state": SEED,
-        "n_jobs": JOBS,
-    }  # fmt: skip
 
-    def __init__(
-        self,
-        features: object = "auto",
-        *,
-        loss: str = "sequence_log",
-        label_weights: Mapping[str, float] | None = None,
-        order: int = 1,
-        tag_dictionary: int = 0,
-        solver: str = "auto",
-        c1: float = 0.0,
-        c2: float = 0.6,
-        min_count: int = 1,
-        min_conjunction: int = 1,
-        all_possible_states: bool = False,
-        all_possible_transitions: bool = True,
-        boundaries: bool = True,
-        max_iterations: int = 1000,
-        tolerance: float | None = None,
-        patience: int = 10,
-        well_formed: bool = False,
-        dtype: str = "float32",
-        warm_start: bool = False,
-        checkpoint: str | os.PathLike[str] | None = None,
-        random_state: int | None = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-        callbacks: Sequence[Callback] | None = None,
-    ) -> None:
-        self.features = features
-        self.loss = loss
-        self.label_weights = label_weights
-        self.order = order
-        self.tag_dictionary = tag_dictionary
-        self.solver = solver
-        self.c1 = c1
-        self.c2 = c2
-        self.min_count = min_count
-        self.min_conjunction = min_conjunction
-        self.all_possible_states = all_possible_states
-        self.all_possible_transitions = all_possible_transitions
-        self.boundaries = boundaries
-        self.max_iterations = max_iterations
-        self.tolerance = tolerance
-        self.patience = patience
-        self.well_formed = well_formed
-        self.dtype = dtype
-        self.warm_start = warm_start
-        self.checkpoint = checkpoint
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-        self.callbacks = callbacks
+    label_weights: Mapping[str, float] | None = parameter(
+        LABEL_WEIGHTS,
+        'how much tokens count by their gold label, as {"B-PER": 2.0}; 1 for labels not named',
+        default=None,
+    )
+    solver: str = parameter(
+        one_of(*SOLVERS),
+        '"lbfgs"; "owlqn", the one for c1 > 0; "cg" (conjugate gradients); "sgd" (averaged AdaGrad: seconds, near the '
+        'minimum); "auto" is owlqn where c1 > 0, else lbfgs. See docs/solvers.md',
+        default="auto",
+    )
+    c1: float = parameter(NOT_NEGATIVE, "strength of the L1 penalty c1·‖w‖₁, for small models", default=0.0)
+    c2: float = parameter(
+        NOT_NEGATIVE, "strength of the L2 penalty c2·‖w‖² (0.6 was best or next to best on four dev sets)", default=0.6
+    )
+    min_count: int = parameter(WHOLE, "attributes that fewer training tokens have get no weight", default=1)
+    min_conjunction: int = parameter(WHOLE, "the same for conjunctions of attributes", default=1)
+    all_possible_states: bool = parameter(
+        FLAG, "give weights to (attribute, label) pairs that training did not see together, too", default=False
+    )
+    all_possible_transitions: bool = parameter(FLAG, "the same for label pairs", default=True)
+    boundaries: bool = parameter(FLAG, "give weights to first and last labels", default=True)
+    max_iterations: int = parameter(WHOLE, "stop after so many (sgd: epochs), with a warning", default=1000)
+    tolerance: float | None = parameter(
+        NONE | NOT_NEGATIVE,
+        "stop when the objective improves by less, relatively: over 10 iterations (None: 1e-5, OWL-QN 1e-4), sgd over "
+        "one epoch (None: 0.1)",
+        default=None,
+    )
+    patience: int = parameter(
+        WHOLE,
+        "with a dev set, stop after so many iterations without a better dev score; the best model is kept",
+        default=10,
+    )
+    dtype: str = parameter(one_of("float32", "float64"), '"float32" (fast) or "float64"', default="float32")
+    warm_start: bool = parameter(
+        FLAG, "begin from the weights of the model as it is, if it was fitted before", default=False
+    )
+    checkpoint: str | os.PathLike[str] | None = parameter(
+        FILE,
+        "a file for the state of the training, written every half minute and when it is stopped (by Ctrl-C, a callback "
+        "or max_iterations); `fit` with the same data and parameters goes on from it, to the same bits. It is deleted "
+        "when the training has converged",
+        default=None,
+    )
+
+    objective_: float = fitted()
+    objective_curve_: list[float] = fitted()
+    dev_curve_: list[float] = fitted()
+    converged_: bool = fitted()
 
     def check_params(self) -> None:
         """Refuse parameters outside their ranges, or that contradict each other."""
         super().check_params()
         choose_solver(self.solver, self._choose_loss(), self.c1)
-        if self.order > 1 or self.tag_dictionary:
-            what = "order=2" if self.order > 1 else "a tag dictionary"
-            if self.loss.startswith("pointwise"):
-                raise ParameterError(
-                    f"loss={self.loss!r} cannot go with {what}; use a sequence loss, or leave that out"
-                )
-            if self.solver == "sgd":
-                raise ParameterError(f"solver='sgd' cannot go with {what}; use another solver, or leave that out")
 
     def fit(
         self,
@@ -188,7 +138,7 @@ class CRF(SequenceTagger):
             encoder, data, len(names), all_states=self.all_possible_states, min_count=self.min_count, sets=sets
         )
         scores = LinearScores(encoder, pattern, len(names), np.dtype(self.dtype).type)
-        dictionary = learn_dictionary(self.tag_dictionary, encoder, data, len(names))
+        dictionary = learn_dictionary(self._choose_dictionary(), encoder, data, len(names))
         keys = self._find_trigrams(data, len(names))
         start = np.zeros(pattern.n_weights + len(keys) + len(names) ** 2 + 2 * len(names))
         if old is not None:
@@ -198,7 +148,7 @@ class CRF(SequenceTagger):
         try:
             free = self._free_weights(start, data, sets)
             loss = Loss(PartialLog(sets), sum_of_terms) if len(sets) else self._choose_loss()
-            trigrams = keys if self.order == 2 else None
+            trigrams = keys if self._choose_order() == 2 else None
             problem = Problem(scores, data, weights, loss, free, start, self.c1, self.c2, dictionary, trigrams)
             dev = DevSet.build(self, X_dev, y_dev)
             self._train(problem, dev, self._find_checkpoint(problem, dev, sets), workers)
@@ -208,17 +158,23 @@ class CRF(SequenceTagger):
 
     def _choose_loss(self) -> Loss:
         """What is minimised where all labels are known."""
-        return LOSSES[self.loss]
+        raise NotImplementedError
 
     def _takes_partial_labels(self) -> bool:
-        return self.loss == "sequence_log" and self.order == 1 and not self.tag_dictionary
+        return False
+
+    def _choose_order(self) -> int:
+        return 1
+
+    def _choose_dictionary(self) -> int:
+        return 0
 
     def _find_trigrams(self, data: Dataset, n_labels: int) -> Longs:
         """The label trigrams that get a weight: those of the training data; none of first order.
 
         Y³ weights would be too many to learn, and nearly all would say that a trigram is rare, as its pairs do.
         """
-        if self.order == 1:
+        if self._choose_order() == 1:
             return np.empty(0, np.int64)
         check_size(n_labels, np.dtype(self.dtype).type)
         return np.unique(trigram_keys(data.offsets, data.labels, n_labels))
@@ -268,3 +224,51 @@ class CRF(SequenceTagger):
         numbers = [label_sets, problem.start, *([] if problem.weights is None else [problem.weights])]
         data = [problem.data, dev.data] if dev else [problem.data]
         return Checkpoint(self.checkpoint, lasting_parameters(self), digest_of(self.encoder_, labels, data, numbers))
+
+
+class CRF(LinearChain):
+    """A linear-chain conditional random field."""
+
+    learner = "crf"
+
+    loss: str = parameter(
+        one_of(*LOSSES),
+        'what is minimised: "sequence_log" (the usual CRF), "sequence_exp", "pointwise_log" or "pointwise_exp"',
+        default="sequence_log",
+    )
+    order: int = parameter(
+        ORDER,
+        "1, or 2 for weights of label trigrams (those that training has) from the third position on, besides those of "
+        "label pairs; exact, and with a tag dictionary not much slower. With a sequence loss",
+        default=1,
+    )
+    tag_dictionary: int = parameter(
+        NATURAL,
+        "words that training has at least so many times may only have the labels they were seen with, rarer and "
+        "unknown ones also those that many rarer words have; in training and in tagging. 0: off. With a sequence loss",
+        default=0,
+    )
+
+    def check_params(self) -> None:
+        """Refuse parameters outside their ranges, or that contradict each other."""
+        super().check_params()
+        if self.order > 1 or self.tag_dictionary:
+            what = "order=2" if self.order > 1 else "a tag dictionary"
+            if self.loss.startswith("pointwise"):
+                raise ParameterError(
+                    f"loss={self.loss!r} cannot go with {what}; use a sequence loss, or leave that out"
+                )
+            if self.solver == "sgd":
+                raise ParameterError(f"solver='sgd' cannot go with {what}; use another solver, or leave that out")
+
+    def _choose_loss(self) -> Loss:
+        return LOSSES[self.loss]
+
+    def _takes_partial_labels(self) -> bool:
+        return self.loss == "sequence_log" and self.order == 1 and not self.tag_dictionary
+
+    def _choose_order(self) -> int:
+        return self.order
+
+    def _choose_dictionary(self) -> int:
+        return self.tag_dictionary

@@ -8,7 +8,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from itertools import chain
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
@@ -22,14 +22,14 @@ from tagwright.encode.flat_text import FlatText, Sentences
 from tagwright.encode.lexical_parts import LexicalParts
 from tagwright.errors import ModelFileError, ParameterError
 from tagwright.learners._base import SequenceTagger
-from tagwright.learners._estimator import FLAG, JOBS, NATURAL, NOT_NEGATIVE, SEED, SHARE, WHOLE, one_of
+from tagwright.learners._estimator import FLAG, NATURAL, NOT_NEGATIVE, SHARE, WHOLE, fitted, one_of, parameter
 from tagwright.learners._guided_decoder import DIRECTIONS, GuidedDecoder, LabelContexts, make_rules
 from tagwright.learners._labels import Labels, check_labels, learn_dictionary
 from tagwright.learners._steps import Step
 from tagwright.learners._watch import DevSet, Watch, all_callbacks, count_jobs, warn_of_end
 from tagwright.optim.guided import AGGRESSIVE, EARLY, LOCAL, Manner, Tokens
 from tagwright.optim.guided_state import GuidedPerceptron
-from tagwright.optim.progress import Callback, Progress
+from tagwright.optim.progress import Progress
 from tagwright.scores.expanded import expand
 from tagwright.scores.label_contexts import ContextWeights, Layout, lay_out
 from tagwright.scores.linear import LinearScores
@@ -83,79 +83,58 @@ class Confidence(NamedTuple):
 class GuidedTagger(SequenceTagger):
     """Guided learning for bidirectional tagging.
 
-    features: as for the CRF, and templates of labels (`label[-1] & word[0]`); a set without them gets those of PLAIN
-    beam: boundary states that a span keeps
-    direction: "both" labels the easiest token first; "left_to_right" and "right_to_left" are fixed orders
-    aggressive: correct a sentence until it is labelled right; False stops at the first correction (Collins, Roark 2004)
-    guided: False learns every token between right labels, without a search ("easiest first", Tsuruoka and Tsujii 2005)
-    margin: how far the right label of a token must be ahead to leave the weights alone; 0 is the plain perceptron
-    updates: the most corrections of a sentence in one pass, for each of its tokens
-    tag_dictionary: as for the CRF; 0 is none, as in the paper
-    epochs: passes over the training data
-    dropout: the share of attributes that every epoch leaves out, others each time: weights are then spread over more of
-        them, as new text needs it (Søgaard 2013); 0 is the paper's
-    orders: trainings side by side, from differently ordered sentences, whose average is the model
-    min_count, min_conjunction: attributes and conjunctions that training has less often get no weight
-    patience: with a dev set, stop after so many epochs without a better dev score; the best model is kept
-    well_formed: never predict ill-formed spans (I-X after O ...)
-    random_state: seed of the order of sentences
+    features: as for the CRF, and templates of labels (`label[-1] & word[0]`); a set without them gets those of PLAIN.
     """
 
     learner = "guided"
     ranked = False
     labelled_contexts = True
-    ranges: ClassVar = {
-        "beam": WHOLE, "direction": one_of(*DIRECTIONS), "aggressive": FLAG, "guided": FLAG, "margin": NOT_NEGATIVE,
-        "updates": WHOLE, "tag_dictionary": NATURAL, "epochs": WHOLE, "dropout": SHARE, "orders": WHOLE,
-        "min_count": WHOLE, "min_conjunction": WHOLE, "patience": WHOLE, "well_formed": FLAG, "random_state": SEED,
-        "n_jobs": JOBS,
-    }  # fmt: skip
-    decoder_: GuidedDecoder
-    confidence_: Confidence | None = None  # by calibrate
-    label_order_: Doubles  # [Y] where a label comes in the order of a sentence, from 0 to 1, on average; NaN: nowhere
 
-    def __init__(
-        self,
-        features: object = "auto",
-        *,
-        beam: int = 3,
-        direction: str = "both",
-        aggressive: bool = True,
-        guided: bool = True,
-        margin: float = 20.0,
-        updates: int = 2,
-        tag_dictionary: int = 0,
-        epochs: int = 15,
-        dropout: float = 0.25,
-        orders: int = 2,
-        min_count: int = 1,
-        min_conjunction: int = 1,
-        patience: int = 4,
-        well_formed: bool = False,
-        random_state: int | None = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-        callbacks: Sequence[Callback] | None = None,
-    ) -> None:
-        self.features = features
-        self.beam = beam
-        self.direction = direction
-        self.aggressive = aggressive
-        self.guided = guided
-        self.margin = margin
-        self.updates = updates
-        self.tag_dictionary = tag_dictionary
-        self.epochs = epochs
-        self.dropout = dropout
-        self.orders = orders
-        self.min_count = min_count
-        self.min_conjunction = min_conjunction
-        self.patience = patience
-        self.well_formed = well_formed
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-        self.callbacks = callbacks
+    beam: int = parameter(WHOLE, "boundary states that a span keeps", default=3)
+    direction: str = parameter(
+        one_of(*DIRECTIONS),
+        '"both" labels the easiest token first; "left_to_right" and "right_to_left" are fixed orders',
+        default="both",
+    )
+    aggressive: bool = parameter(
+        FLAG,
+        "correct a sentence until it is labelled right; False stops at the first correction (Collins, Roark 2004)",
+        default=True,
+    )
+    guided: bool = parameter(
+        FLAG,
+        'False learns every token between right labels, without a search ("easiest first", Tsuruoka and Tsujii 2005)',
+        default=True,
+    )
+    margin: float = parameter(
+        NOT_NEGATIVE,
+        "how far the right label of a token must be ahead to leave the weights alone; 0 is the plain perceptron",
+        default=20.0,
+    )
+    updates: int = parameter(WHOLE, "the most corrections of a sentence in one pass, for each of its tokens", default=2)
+    tag_dictionary: int = parameter(NATURAL, "as for the CRF; 0 is none, as in the paper", default=0)
+    epochs: int = parameter(WHOLE, "passes over the training data", default=15)
+    dropout: float = parameter(
+        SHARE,
+        "the share of attributes that every epoch leaves out, others each time: weights are then spread over more of "
+        "them, as new text needs it (Søgaard 2013); 0 is the paper's",
+        default=0.25,
+    )
+    orders: int = parameter(
+        WHOLE, "trainings side by side, from differently ordered sentences, whose average is the model", default=2
+    )
+    min_count: int = parameter(WHOLE, "attributes that fewer training tokens have get no weight", default=1)
+    min_conjunction: int = parameter(WHOLE, "the same for conjunctions of attributes", default=1)
+    patience: int = parameter(
+        WHOLE, "with a dev set, stop after so many epochs without a better dev score; the best model is kept", default=4
+    )
+
+    label_order_: Doubles = fitted()  # [Y] where a label comes in the order of a sentence, 0 to 1, on average; or NaN
+    objective_curve_: list[float] = fitted()
+    dev_curve_: list[float] = fitted()
+    converged_: bool = fitted()
+    confidence_: Confidence | None = fitted()  # by calibrate
+    decoder_: GuidedDecoder = fitted()
 
     def fit(self, X: Sentences, y: Labels, X_dev: Sentences | None = None, y_dev: Labels | None = None) -> Self:
         """Train online. Ctrl-C once stops and keeps the model so far."""
@@ -342,8 +321,7 @@ class GuidedTagger(SequenceTagger):
         self.label_order_ = arrays["label_order"].astype(np.float64)
         if self.label_order_.shape != (len(self.labels_),):
             raise ModelFileError("the order of labels does not fit them")
-        if "confidence" in arrays:
-            self.confidence_ = Confidence(*arrays["confidence"].tolist())
+        self.confidence_ = Confidence(*arrays["confidence"].tolist()) if "confidence" in arrays else None
 
     @property
     def n_parameters_(self) -> int:

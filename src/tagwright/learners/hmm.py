@@ -22,8 +22,7 @@ zero for pairs that were not seen: a sparse linear model in which every label ha
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -35,11 +34,11 @@ from tagwright.encode.forms import N_EDGES
 from tagwright.errors import ModelFileError, ParameterError
 from tagwright.learners._base import SequenceTagger
 from tagwright.learners._decoder import Decoder, Scores
-from tagwright.learners._estimator import FLAG, JOBS, NATURAL, POSITIVE, SEED, one_of
+from tagwright.learners._estimator import ANYTHING, NATURAL, POSITIVE, fitted, one_of, parameter
 from tagwright.learners._labels import Labels
 from tagwright.learners._objective import count_gold
 from tagwright.learners._watch import DevSet, all_callbacks
-from tagwright.optim.progress import Callback, Progress
+from tagwright.optim.progress import Progress
 from tagwright.scores.expanded import expand
 from tagwright.scores.linear import LinearScores
 from tagwright.scores.places import Pattern
@@ -48,48 +47,30 @@ from tagwright.sequence import Item
 
 
 class HMM(SequenceTagger):
-    """A hidden Markov model of first order.
-
-    features: None or "auto" for the word model (the first column; ready-made attributes are taken as they are), or any
-        feature set ("s1", "s2" ..., as for the CRF) for the product over overlapping attributes
-    smoothing: κ, the pseudo-tokens of every word, or of every attribute
-    unknown: labels of unknown words, by their "suffix" (and capitals, digits, hyphens) or simply as of "rare" words
-    suffix_length: letters of the longest suffix
-    rare: words with at most so many tokens tell what unknown words are like
-    well_formed: never predict ill-formed spans (I-X after O ...)
-    """
+    """A hidden Markov model of first order."""
 
     learner = "hmm"
     probabilistic = True
-    ranges: ClassVar = {
-        "smoothing": POSITIVE, "unknown": one_of("suffix", "rare"), "suffix_length": NATURAL, "rare": NATURAL,
-        "well_formed": FLAG, "random_state": SEED, "n_jobs": JOBS,
-    }  # fmt: skip
 
-    def __init__(
-        self,
-        features: object = None,
-        *,
-        smoothing: float = 0.2,
-        unknown: str = "suffix",
-        suffix_length: int = 5,
-        rare: int = 10,
-        well_formed: bool = False,
-        random_state: int | None = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-        callbacks: Sequence[Callback] | None = None,
-    ) -> None:
-        self.features = features
-        self.smoothing = smoothing
-        self.unknown = unknown
-        self.suffix_length = suffix_length
-        self.rare = rare
-        self.well_formed = well_formed
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-        self.callbacks = callbacks
+    features: object = parameter(
+        ANYTHING,
+        'None or "auto" for the word model (the first column; ready-made attributes are taken as they are), or any '
+        'feature set ("s1", "s2" ..., as for the CRF) for the product over overlapping attributes',
+        default=None,
+        kw_only=False,
+    )
+    smoothing: float = parameter(POSITIVE, "κ, the pseudo-tokens of every word, or of every attribute", default=0.2)
+    unknown: str = parameter(
+        one_of("suffix", "rare"),
+        'labels of unknown words, by their "suffix" (and capitals, digits, hyphens) or simply as of "rare" words',
+        default="suffix",
+    )
+    suffix_length: int = parameter(NATURAL, "letters of the longest suffix", default=5)
+    rare: int = parameter(NATURAL, "words with at most so many tokens tell what unknown words are like", default=10)
+
+    objective_: float = fitted()
+    dev_curve_: list[float] = fitted()
+    converged_: bool = fitted()
 
     def fit(self, X: Sentences, y: Labels, X_dev: Sentences | None = None, y_dev: Labels | None = None) -> Self:
         """Count. A dev set is scored and decides nothing."""

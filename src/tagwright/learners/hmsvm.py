@@ -7,8 +7,8 @@ HMSVM sections 5 to 7, LM-POS section 4. The algorithm: optim/working_set.py. Li
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any, ClassVar, Self
+from collections.abc import Callable
+from typing import Any, Self
 
 import numpy as np
 
@@ -18,9 +18,9 @@ from tagwright.encode.flat_text import FlatText, Sentences
 from tagwright.errors import ParameterError
 from tagwright.learners._base import SequenceTagger
 from tagwright.learners._decoder import Decoder, Scores
-from tagwright.learners._estimator import FLAG, JOBS, POSITIVE, SEED, WHOLE, one_of, optional
+from tagwright.learners._estimator import FLAG, NONE, NOT_NEGATIVE, POSITIVE, WHOLE, fitted, one_of, parameter
 from tagwright.learners._kernel import (
-    KERNEL_RANGES,
+    KERNEL,
     kernel_decoder,
     make_gram,
     restore_kernel,
@@ -34,7 +34,7 @@ from tagwright.learners._watch import DevSet, Watch, all_callbacks, count_jobs, 
 from tagwright.losses.hinge import MARGINS
 from tagwright.optim.kernel_space import KernelSpace
 from tagwright.optim.linear_space import LinearSpace
-from tagwright.optim.progress import Callback, Progress
+from tagwright.optim.progress import Progress
 from tagwright.optim.working_set import Pass, Space, WorkingSet
 from tagwright.scores.kernel import KernelScores
 from tagwright.scores.kernels import Function
@@ -47,81 +47,74 @@ Decode = Callable[[Doubles], Decoder]
 class HMSVM(SequenceTagger):
     """A support vector machine over label sequences.
 
-    features, min_conjunction, boundaries, well_formed: as for the CRF; min_count too, for the linear kernel alone
-    kernel: "linear" (weights written out: for corpora of any size), "poly", "rbf", or a function of inner products
-    degree, gamma, coef0, memory: as for the KernelPerceptron
-    C: what a violated margin costs; more means less regularised (0.1 was best or next to best on dev sets; with a
-        kernel the papers have 1)
-    slack: "l1" (C Σ ξ), "l2" (C/2 Σ ξ²) or "none" (hard margin: the training data must be separable)
-    margin: "unit" (1 for every wrong labelling, as in the papers) or "hamming" (1 for every wrong label)
-    tol: training ends when the duality gap is at most this share of the primal objective: no other weights can be
-        better by more
-    max_violation: and when no labelling violates its margin by more than this beyond the slack of its sentence, the
-        papers' rule; None: the gap alone decides (the last sentences of a large corpus take several times as long)
-    max_iterations: passes over the training data, at most
-    patience: with a dev set, stop after so many passes without a better dev score; the best model is kept
-    random_state: seed of the order of sentences
-
     passes_: primal, dual, gap and worst violation of every pass
     support_sequences_: the sentences that have support sequences after the last pass, in their order
     """
 
-    passes_: list[Pass]
-    support_sequences_: list[SupportSentence]
     learner = "hmsvm"
-    ranges: ClassVar = {
-        **KERNEL_RANGES, "C": POSITIVE, "slack": one_of("l1", "l2", "none"), "margin": one_of(*MARGINS),
-        "tol": POSITIVE, "max_violation": optional(POSITIVE), "max_iterations": WHOLE, "min_count": WHOLE,
-        "min_conjunction": WHOLE, "boundaries": FLAG, "patience": WHOLE, "well_formed": FLAG, "random_state": SEED,
-        "n_jobs": JOBS,
-    }  # fmt: skip
 
-    def __init__(
-        self,
-        features: object = "auto",
-        *,
-        kernel: str | Function = "linear",
-        degree: int = 2,
-        gamma: float | None = None,
-        coef0: float = 1.0,
-        memory: float = 1024.0,
-        C: float = 0.1,
-        slack: str = "l1",
-        margin: str = "hamming",
-        tol: float = 0.01,
-        max_violation: float | None = None,
-        max_iterations: int = 200,
-        min_count: int = 1,
-        min_conjunction: int = 2,
-        boundaries: bool = True,
-        patience: int = 5,
-        well_formed: bool = False,
-        random_state: int | None = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-        callbacks: Sequence[Callback] | None = None,
-    ) -> None:
-        self.features = features
-        self.kernel = kernel
-        self.degree = degree
-        self.gamma = gamma
-        self.coef0 = coef0
-        self.memory = memory
-        self.C = C
-        self.slack = slack
-        self.margin = margin
-        self.tol = tol
-        self.max_violation = max_violation
-        self.max_iterations = max_iterations
-        self.min_count = min_count
-        self.min_conjunction = min_conjunction
-        self.boundaries = boundaries
-        self.patience = patience
-        self.well_formed = well_formed
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-        self.callbacks = callbacks
+    kernel: str | Function = parameter(
+        KERNEL,
+        '"linear" (weights written out: any corpus), "poly", "rbf", or a function of inner products',
+        default="linear",
+    )
+    degree: int = parameter(WHOLE, "of the polynomial kernel (gamma ⟨x, z⟩ + coef0)^degree", default=2)
+    gamma: float | None = parameter(
+        NONE | POSITIVE,
+        'of both kernels; exp(−gamma ‖x − z‖²) is "rbf". None: 1, for "rbf" 1 / mean ‖x‖²',
+        default=None,
+    )
+    coef0: float = parameter(NOT_NEGATIVE, "of the polynomial kernel", default=1.0)
+    memory: float = parameter(
+        POSITIVE,
+        "MiB that the Gram matrix may take; past it, rows are computed when they are needed, and some are kept",
+        default=1024.0,
+    )
+    C: float = parameter(
+        POSITIVE,
+        "what a violated margin costs; more means less regularised (0.1 was best or next to best on dev sets; with a "
+        "kernel the papers have 1)",
+        default=0.1,
+    )
+    slack: str = parameter(
+        one_of("l1", "l2", "none"),
+        '"l1" (C Σ ξ), "l2" (C/2 Σ ξ²) or "none" (hard margin: the training data must be separable)',
+        default="l1",
+    )
+    margin: str = parameter(
+        one_of(*MARGINS),
+        '"unit" (1 for every wrong labelling, as in the papers) or "hamming" (1 for every wrong label)',
+        default="hamming",
+    )
+    tol: float = parameter(
+        POSITIVE,
+        "training ends when the duality gap is at most this share of the primal objective: no other weights can be "
+        "better by more",
+        default=0.01,
+    )
+    max_violation: float | None = parameter(
+        NONE | POSITIVE,
+        "and when no labelling violates its margin by more than this beyond the slack of its sentence, the papers' "
+        "rule; None: the gap alone decides (the last sentences of a large corpus take several times as long)",
+        default=None,
+    )
+    max_iterations: int = parameter(WHOLE, "passes over the training data, at most", default=200)
+    min_count: int = parameter(
+        WHOLE, "attributes that fewer training tokens have get no weight (linear kernel)", default=1
+    )
+    min_conjunction: int = parameter(WHOLE, "the same for conjunctions of attributes, with any kernel", default=2)
+    boundaries: bool = parameter(FLAG, "give weights to first and last labels", default=True)
+    patience: int = parameter(
+        WHOLE, "with a dev set, stop after so many passes without a better dev score; the best model is kept", default=5
+    )
+
+    passes_: list[Pass] = fitted()
+    support_sequences_: list[SupportSentence] = fitted()
+    objective_: float = fitted()
+    objective_curve_: list[float] = fitted()
+    gap_curve_: list[float] = fitted()
+    dev_curve_: list[float] = fitted()
+    converged_: bool = fitted()
 
     def fit(self, X: Sentences, y: Labels, X_dev: Sentences | None = None, y_dev: Labels | None = None) -> Self:
         """Train to `tol`. Ctrl-C once stops and keeps the model so far."""

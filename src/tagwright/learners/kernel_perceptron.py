@@ -6,8 +6,7 @@ HMSVM algorithm 1, LM-POS section 4. The algorithm itself: optim/dual_online.py.
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -16,9 +15,9 @@ from tagwright.encode.dataset import Dataset
 from tagwright.encode.flat_text import Sentences
 from tagwright.learners._base import SequenceTagger
 from tagwright.learners._decoder import Scores
-from tagwright.learners._estimator import FLAG, JOBS, SEED, WHOLE
+from tagwright.learners._estimator import FLAG, NONE, NOT_NEGATIVE, POSITIVE, WHOLE, fitted, parameter
 from tagwright.learners._kernel import (
-    KERNEL_RANGES,
+    KERNEL,
     kernel_decoder,
     make_gram,
     restore_kernel,
@@ -28,7 +27,7 @@ from tagwright.learners._kernel import (
 from tagwright.learners._labels import Labels
 from tagwright.learners._watch import DevSet, Watch, all_callbacks, warn_of_end
 from tagwright.optim.dual_online import DualPerceptron
-from tagwright.optim.progress import Callback, Progress
+from tagwright.optim.progress import Progress
 from tagwright.scores.kernel import KernelScores
 from tagwright.scores.kernels import Function
 
@@ -37,57 +36,35 @@ PORTION = 256
 
 
 class KernelPerceptron(SequenceTagger):
-    """An averaged perceptron over label sequences with a kernel between observations.
-
-    features, min_conjunction, boundaries, well_formed: as for the CRF
-    kernel: "poly", "rbf", "linear", or a function of inner products and squared lengths (tagwright.scores.kernels)
-    degree, gamma, coef0: (gamma ⟨x, z⟩ + coef0)^degree; exp(−gamma ‖x − z‖²). gamma None: 1, for "rbf" 1 / mean ‖x‖²
-    memory: MiB that the Gram matrix may take; past it, rows are computed when they are needed, and some are kept
-    epochs: passes over the training data
-    patience: with a dev set, stop after so many epochs without a better dev score; the best model is kept
-    random_state: seed of the order of sentences
-    """
+    """An averaged perceptron over label sequences with a kernel between observations."""
 
     learner = "kernel-perceptron"
-    ranges: ClassVar = {
-        **KERNEL_RANGES, "epochs": WHOLE, "min_conjunction": WHOLE, "boundaries": FLAG, "patience": WHOLE,
-        "well_formed": FLAG, "random_state": SEED, "n_jobs": JOBS,
-    }  # fmt: skip
 
-    def __init__(
-        self,
-        features: object = "auto",
-        *,
-        kernel: str | Function = "poly",
-        degree: int = 2,
-        gamma: float | None = None,
-        coef0: float = 1.0,
-        memory: float = 1024.0,
-        epochs: int = 12,
-        min_conjunction: int = 2,
-        boundaries: bool = True,
-        patience: int = 5,
-        well_formed: bool = False,
-        random_state: int | None = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-        callbacks: Sequence[Callback] | None = None,
-    ) -> None:
-        self.features = features
-        self.kernel = kernel
-        self.degree = degree
-        self.gamma = gamma
-        self.coef0 = coef0
-        self.memory = memory
-        self.epochs = epochs
-        self.min_conjunction = min_conjunction
-        self.boundaries = boundaries
-        self.patience = patience
-        self.well_formed = well_formed
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-        self.callbacks = callbacks
+    kernel: str | Function = parameter(
+        KERNEL, '"poly", "rbf", "linear", or a function of inner products and squared lengths', default="poly"
+    )
+    degree: int = parameter(WHOLE, "of the polynomial kernel (gamma ⟨x, z⟩ + coef0)^degree", default=2)
+    gamma: float | None = parameter(
+        NONE | POSITIVE,
+        'of both kernels; exp(−gamma ‖x − z‖²) is "rbf". None: 1, for "rbf" 1 / mean ‖x‖²',
+        default=None,
+    )
+    coef0: float = parameter(NOT_NEGATIVE, "of the polynomial kernel", default=1.0)
+    memory: float = parameter(
+        POSITIVE,
+        "MiB that the Gram matrix may take; past it, rows are computed when they are needed, and some are kept",
+        default=1024.0,
+    )
+    epochs: int = parameter(WHOLE, "passes over the training data", default=12)
+    min_conjunction: int = parameter(WHOLE, "conjunctions that training has less often are left out", default=2)
+    boundaries: bool = parameter(FLAG, "give weights to first and last labels", default=True)
+    patience: int = parameter(
+        WHOLE, "with a dev set, stop after so many epochs without a better dev score; the best model is kept", default=5
+    )
+
+    objective_curve_: list[float] = fitted()
+    dev_curve_: list[float] = fitted()
+    converged_: bool = fitted()
 
     def fit(self, X: Sentences, y: Labels, X_dev: Sentences | None = None, y_dev: Labels | None = None) -> Self:
         """Train online. Ctrl-C once stops and keeps the model so far."""

@@ -11,9 +11,8 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -26,20 +25,18 @@ from tagwright.learners._base import SequenceTagger
 from tagwright.learners._booster import Booster, split_chain
 from tagwright.learners._chosen import Chosen, ChosenFeature, Numbering, feature_numbers, match
 from tagwright.learners._decoder import Decoder, Scores
-from tagwright.learners._estimator import FLAG, JOBS, NOT_NEGATIVE, SEED, WHOLE, one_of
+from tagwright.learners._estimator import FLAG, NOT_NEGATIVE, WHOLE, Range, fitted, one_of, parameter
 from tagwright.learners._exact_step import exact_step
 from tagwright.learners._labels import Labels
 from tagwright.learners._stored import restore_linear
 from tagwright.learners._watch import DevSet, Watch, all_callbacks, count_jobs, warn_of_end
-from tagwright.optim.progress import Callback, Progress
+from tagwright.optim.progress import Progress
 from tagwright.scores.linear import LinearScores
 from tagwright.scores.pattern import find_pattern
 from tagwright.scores.places import Pattern
 
 NOTHING = 1e-12
 """A gain below this share of the risk is rounding error."""
-SHARE = (lambda value: 0 <= value <= 1, "a number from 0 to 1")
-POSITIVE = (lambda value: 0 < value <= 100, "a number above 0, at most 100")
 
 
 class SequenceAdaBoost(SequenceTagger):
@@ -47,79 +44,66 @@ class SequenceAdaBoost(SequenceTagger):
 
     The defaults make the best taggers. The papers' algorithm: bound="loose" or "tight", power=1, features_per_round=1.
 
-    features, min_count, min_conjunction, all_possible_states, boundaries, well_formed: as for the CRF
-    bound: how a feature and its step are found. "loose": one range of values for all sentences, step in closed form;
-        "tight": a range for each sentence; "exact": the feature by the tight bound, the step that minimises the risk
-    power: of the risk Σ ((1/p)^power − 1)/power. 1 is the papers' exponential risk, 0 the CRF's Σ −log p (ours: hard
-        sentences count less, which makes better taggers of fewer rounds)
-    rounds: how many, at most; with a dev set, those up to the best dev score are kept
-    max_step: no step is larger. A feature that never speaks against a right labelling has no best step: the larger,
-        the better on the training data. So this is the learner's regulariser
-    features_per_round: add up to so many features at once, no two of which share a sentence (ours; the papers add one)
-    max_features: the share of features that may be chosen. When it is reached, rounds improve the weights of these
-    tolerance: stop when the best feature lowers the risk by less than this share
-    score_every: rounds between two looks at the dev set
-    patience: with a dev set, stop after so many rounds without a better dev score
-    warm_start: go on from the weights and choices of the model as it is, for `rounds` more rounds
     """
 
     learner = "adaboost"
     probabilistic = True
-    ranges: ClassVar = {
-        "bound": one_of("loose", "tight", "exact"), "power": SHARE, "rounds": WHOLE, "max_step": POSITIVE,
-        "features_per_round": WHOLE, "max_features": (lambda value: 0 < value <= 1, "a number above 0, at most 1"),
-        "tolerance": NOT_NEGATIVE, "min_count": WHOLE, "min_conjunction": WHOLE, "all_possible_states": FLAG,
-        "boundaries": FLAG, "score_every": WHOLE, "patience": WHOLE, "well_formed": FLAG,
-        "warm_start": FLAG, "random_state": SEED, "n_jobs": JOBS,
-    }  # fmt: skip
 
-    chosen_: Chosen
-    objective_: float | None  # log of the risk; None when every right labelling is certain: log 0
+    bound: str = parameter(
+        one_of("loose", "tight", "exact"),
+        'how a feature and its step are found. "loose": one range of values for all sentences, step in closed form; '
+        '"tight": a range for each sentence; "exact": the feature by the tight bound, the step that minimises the risk',
+        default="exact",
+    )
+    power: float = parameter(
+        Range(lambda value: 0 <= value <= 1, "a number from 0 to 1"),
+        "of the risk Σ ((1/p)^power − 1)/power. 1 is the papers' exponential risk, 0 the CRF's Σ −log p (ours: hard "
+        "sentences count less, which makes better taggers of fewer rounds)",
+        default=0.0,
+    )
+    rounds: int = parameter(
+        WHOLE, "how many, at most; with a dev set, those up to the best dev score are kept", default=1000
+    )
+    max_step: float = parameter(
+        Range(lambda value: 0 < value <= 100, "a number above 0, at most 100"),
+        "no step is larger. A feature that never speaks against a right labelling has no best step: the larger, the "
+        "better on the training data. So this is the learner's regulariser",
+        default=1.0,
+    )
+    features_per_round: int = parameter(
+        WHOLE,
+        "add up to so many features at once, no two of which share a sentence (ours; the papers add one)",
+        default=10,
+    )
+    max_features: float = parameter(
+        Range(lambda value: 0 < value <= 1, "a number above 0, at most 1"),
+        "the share of features that may be chosen. When it is reached, rounds improve the weights of these",
+        default=1.0,
+    )
+    tolerance: float = parameter(
+        NOT_NEGATIVE, "stop when the best feature lowers the risk by less than this share", default=1e-6
+    )
+    min_count: int = parameter(WHOLE, "attributes that fewer training tokens have get no weight", default=1)
+    min_conjunction: int = parameter(WHOLE, "the same for conjunctions of attributes", default=2)
+    all_possible_states: bool = parameter(
+        FLAG, "give weights to (attribute, label) pairs that training did not see together, too", default=False
+    )
+    boundaries: bool = parameter(FLAG, "give weights to first and last labels", default=True)
+    score_every: int = parameter(WHOLE, "rounds between two looks at the dev set", default=100)
+    patience: int = parameter(
+        WHOLE, "with a dev set, stop after so many rounds without a better dev score", default=2000
+    )
+    warm_start: bool = parameter(
+        FLAG, "go on from the weights and choices of the model as it is, for `rounds` more rounds", default=False
+    )
 
-    def __init__(
-        self,
-        features: object = "auto",
-        *,
-        bound: str = "exact",
-        power: float = 0.0,
-        rounds: int = 1000,
-        max_step: float = 1.0,
-        features_per_round: int = 10,
-        max_features: float = 1.0,
-        tolerance: float = 1e-6,
-        min_count: int = 1,
-        min_conjunction: int = 2,
-        all_possible_states: bool = False,
-        boundaries: bool = True,
-        score_every: int = 100,
-        patience: int = 2000,
-        well_formed: bool = False,
-        warm_start: bool = False,
-        random_state: int | None = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-        callbacks: Sequence[Callback] | None = None,
-    ) -> None:
-        self.features = features
-        self.bound = bound
-        self.power = power
-        self.rounds = rounds
-        self.max_step = max_step
-        self.features_per_round = features_per_round
-        self.max_features = max_features
-        self.tolerance = tolerance
-        self.min_count = min_count
-        self.min_conjunction = min_conjunction
-        self.all_possible_states = all_possible_states
-        self.boundaries = boundaries
-        self.score_every = score_every
-        self.patience = patience
-        self.well_formed = well_formed
-        self.warm_start = warm_start
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-        self.callbacks = callbacks
+    chosen_: Chosen = fitted()
+    objective_: float | None = fitted()  # log of the risk; None when every right labelling is certain: log 0
+    objective_curve_: list[float] = fitted()
+    dev_curve_: list[float] = fitted()
+    converged_: bool = fitted()
+    end_: str = fitted()
+    n_features_: int = fitted()
 
     # ---- training ----
 

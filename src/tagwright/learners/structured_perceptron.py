@@ -6,8 +6,7 @@ LM-POS algorithm 1, LOSS algorithm 1; Collins 2002. The algorithm itself: optim/
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
-from typing import ClassVar, Self
+from typing import Self
 
 import numpy as np
 
@@ -16,13 +15,13 @@ from tagwright.encode.dataset import Dataset
 from tagwright.encode.flat_text import Sentences
 from tagwright.learners._base import SequenceTagger
 from tagwright.learners._decoder import Decoder
-from tagwright.learners._estimator import FLAG, JOBS, NOT_NEGATIVE, SEED, WHOLE
+from tagwright.learners._estimator import FLAG, NOT_NEGATIVE, WHOLE, fitted, parameter
 from tagwright.learners._labels import Labels
 from tagwright.learners._objective import Weights
 from tagwright.learners._watch import DevSet, Watch, all_callbacks, count_jobs, warn_of_end
 from tagwright.learners._weights import transfer_weights
 from tagwright.optim.online import AveragedPerceptron
-from tagwright.optim.progress import Callback, Progress
+from tagwright.optim.progress import Progress
 from tagwright.scores.expanded import expand
 from tagwright.scores.linear import LinearScores
 from tagwright.scores.pattern import find_pattern
@@ -33,62 +32,43 @@ PORTION = 512
 
 
 class StructuredPerceptron(SequenceTagger):
-    """An averaged perceptron over label sequences.
-
-    features, min_count, min_conjunction, boundaries, well_formed, warm_start: as for the CRF
-    all_possible_states: give weights to (attribute, label) pairs that training did not see together, too; corrections
-        of wrong guesses need them (on the dev set of Spanish names they are worth a point)
-    epochs: passes over the training data
-    orders: perceptrons that learn side by side, on a thread each, from differently ordered sentences; their average is
-        the model (McDonald, Hall and Mann 2010). 1 is the perceptron of the papers; 2 was worth 0.2 points of F1 on
-        Spanish names, in cross-validation
-    margin: how far the right labelling must be ahead of another, for each label in which they differ, to leave the
-        weights alone; 0 is the perceptron of the papers (10 was better on the dev sets of three corpora)
-    patience: with a dev set, stop after so many epochs without a better dev score; the best model is kept
-    random_state: seed of the order of sentences
-    """
+    """An averaged perceptron over label sequences."""
 
     learner = "perceptron"
-    ranges: ClassVar = {
-        "epochs": WHOLE, "orders": WHOLE, "margin": NOT_NEGATIVE, "min_count": WHOLE, "min_conjunction": WHOLE,
-        "all_possible_states": FLAG, "boundaries": FLAG, "patience": WHOLE, "well_formed": FLAG, "warm_start": FLAG,
-        "random_state": SEED, "n_jobs": JOBS,
-    }  # fmt: skip
 
-    def __init__(
-        self,
-        features: object = "auto",
-        *,
-        epochs: int = 12,
-        orders: int = 2,
-        margin: float = 10.0,
-        min_count: int = 1,
-        min_conjunction: int = 1,
-        all_possible_states: bool = True,
-        boundaries: bool = True,
-        patience: int = 5,
-        well_formed: bool = False,
-        warm_start: bool = False,
-        random_state: int | None = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-        callbacks: Sequence[Callback] | None = None,
-    ) -> None:
-        self.features = features
-        self.epochs = epochs
-        self.orders = orders
-        self.margin = margin
-        self.min_count = min_count
-        self.min_conjunction = min_conjunction
-        self.all_possible_states = all_possible_states
-        self.boundaries = boundaries
-        self.patience = patience
-        self.well_formed = well_formed
-        self.warm_start = warm_start
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-        self.callbacks = callbacks
+    epochs: int = parameter(WHOLE, "passes over the training data", default=12)
+    orders: int = parameter(
+        WHOLE,
+        "perceptrons that learn side by side, on a thread each, from differently ordered sentences; their average is "
+        "the model (McDonald, Hall and Mann 2010). 1 is the perceptron of the papers; 2 was worth 0.2 points of F1 on "
+        "Spanish names, in cross-validation",
+        default=2,
+    )
+    margin: float = parameter(
+        NOT_NEGATIVE,
+        "how far the right labelling must be ahead of another, for each label in which they differ, to leave the "
+        "weights alone; 0 is the perceptron of the papers (10 was better on the dev sets of three corpora)",
+        default=10.0,
+    )
+    min_count: int = parameter(WHOLE, "attributes that fewer training tokens have get no weight", default=1)
+    min_conjunction: int = parameter(WHOLE, "the same for conjunctions of attributes", default=1)
+    all_possible_states: bool = parameter(
+        FLAG,
+        "give weights to (attribute, label) pairs that training did not see together, too; corrections of wrong "
+        "guesses need them (on the dev set of Spanish names they are worth a point)",
+        default=True,
+    )
+    boundaries: bool = parameter(FLAG, "give weights to first and last labels", default=True)
+    patience: int = parameter(
+        WHOLE, "with a dev set, stop after so many epochs without a better dev score; the best model is kept", default=5
+    )
+    warm_start: bool = parameter(
+        FLAG, "begin from the weights of the model as it is, if it was fitted before", default=False
+    )
+
+    objective_curve_: list[float] = fitted()
+    dev_curve_: list[float] = fitted()
+    converged_: bool = fitted()
 
     def fit(self, X: Sentences, y: Labels, X_dev: Sentences | None = None, y_dev: Labels | None = None) -> Self:
         """Train online. Ctrl-C once stops and keeps the model so far."""
