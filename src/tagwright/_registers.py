@@ -112,6 +112,11 @@ def differ(a: NDArray[np.uint32], i: int, b: NDArray[np.uint32], j: int, n: int)
     return bool((a[i : i + n] != b[j : j + n]).any())
 
 
+def load_bytes(letters: NDArray[np.uint8], p: int, n: int) -> int:
+    """The n ≤ 7 bytes from p on as one number, the first byte lowest; the array goes on for eight bytes after p."""
+    return int.from_bytes(letters[p : p + n].tobytes(), "little")
+
+
 def fetch_early(table: Any, row: int) -> None:
     """Nothing that a program could see."""
 
@@ -295,6 +300,15 @@ if numba is not None and llvm is not None and llvm_blocks is not None:
         number = builder.bitcast(bits, ir.IntType(LANES))
         return builder.icmp_signed("!=", number, ir.Constant(ir.IntType(LANES), 0))
 
+    def _emit_load_bytes(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        letters = context.make_array(signature.args[0])(context, builder, args[0])
+        first = builder.bitcast(builder.gep(letters.data, [args[1]]), LONG.as_pointer())
+        bits = builder.shl(ir.Constant(LONG, 1), builder.shl(args[2], ir.Constant(LONG, 3)))
+        return builder.and_(builder.load(first, align=1), builder.sub(bits, ir.Constant(LONG, 1)))
+
+    def _load_bytes(_: Any, letters: Any, p: Any, n: Any) -> Any:
+        return types.int64(letters, types.int64, types.int64), _emit_load_bytes
+
     def _mixed(_: Any, points: Any, place: Any, n: Any) -> Any:
         return types.int64(points, types.int64, types.int64), _emit_mixed
 
@@ -354,6 +368,7 @@ if numba is not None and llvm is not None and llvm_blocks is not None:
     def _fetch_early(_: Any, table: Any, row: Any) -> Any:
         return types.void(table, types.intp), _emit_fetch
 
+    load_bytes = numba.extending.intrinsic(_load_bytes)
     fetch_early = numba.extending.intrinsic(_fetch_early)
     sum_rows = numba.extending.intrinsic(_sum_rows)
     add_block = numba.extending.intrinsic(_add_block)

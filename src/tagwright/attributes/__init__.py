@@ -1,7 +1,7 @@
 """Attributes: what a token says about itself and its neighbours.
 
-The second step of the flow: sentences come from io/, feature sets built here go to encode/. words.py holds the spelling
-functions, cells.py names them at a column and an offset, language.py reads and writes template text, templates.py has
+The second step of the flow: sentences come from io/, feature sets built here go to encode/. cells.py names a spelling
+function (text/spelling.py) at a column and an offset, language.py reads and writes template text, templates.py has
 the feature set, presets.py the ready-made ones.
 """
 
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from tagwright.attributes.presets import PRESETS, describe_presets
 from tagwright.attributes.templates import EDGES, Cell, FeatureSet, Term, attribute_name, join_values, resolve
-from tagwright.attributes.words import FUNCTIONS
+from tagwright.text.spelling import FUNCTIONS
 
 __all__ = [
     "EDGES",

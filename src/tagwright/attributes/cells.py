@@ -1,21 +1,20 @@
 """Terms and cells: what a template is made of.
 
 A `Term` is one spelling function of one column of an item (`suffix(3)`, `word:1`). A `Cell` is a term at an offset
-from the token that is tagged. Stands between words.py (the functions) and templates.py (sets of cells). The encoder
-compiles terms; people read the names made here. Both classes refuse what cannot be used.
+from the token that is tagged. Stands between text/spelling.py (the functions) and templates.py (sets of cells). The
+encoder runs terms; people read the names made here. Both classes refuse what cannot be used.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
-from functools import lru_cache
 
-from tagwright.attributes.characters import Test
 from tagwright.attributes.clusters import WordClusters
-from tagwright.attributes.words import FUNCTIONS, LONGEST_AFFIX, WordFunction
 from tagwright.errors import DataError, TemplateError
+from tagwright.text.spelling import FUNCTIONS, LONGEST_AFFIX, Speller
+from tagwright.text.strings import Strings
 
 EDGES = ("<s>", "</s>")  # what stands left and right of a sentence
 LARGEST_OFFSET = 32
@@ -68,20 +67,13 @@ class Term:
         return FUNCTIONS[self.function].flag
 
     @property
-    def test(self) -> Test | None:
-        """Of a flag that follows from the word's character classes."""
-        return FUNCTIONS[self.function].test
-
-    @property
     def _column_mark(self) -> str:
         return f":{self.column}" if self.column else ""
 
-    def compile(self, clusters: WordClusters | None = None) -> Callable[[str], str | None]:
-        """The function of a string that gives this term's value, None where it is absent."""
-        if self.function == CLUSTER and clusters is not None:
-            assert self.argument is not None
-            return clusters.make_prefix(self.argument)
-        return _compiled(self.function, self.argument)
+    def value(self, text: str, clusters: WordClusters | None = None) -> str | None:
+        """What the function makes of a string, None where it gives no value."""
+        pieces = Speller([(self.function, self.argument)], clusters).spell(Strings.of([text], 1))
+        return None if pieces.ends[0, 0] < pieces.begins[0, 0] else pieces.of_term(0).decode()[0]
 
     def edge_value(self, side: int) -> str | None:
         """The value beyond the sentence: side 0 is left, 1 is right; None where the term is absent there."""
@@ -123,7 +115,7 @@ class Cell:
         if self.term.column >= len(columns):
             found = f"the item has {len(columns)} column(s), the template `{self.text}` needs column {self.term.column}"
             raise DataError(found, place=f"item {place}")
-        return self.term.compile(clusters)(columns[self.term.column])
+        return self.term.value(columns[self.term.column], clusters)
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,12 +181,6 @@ def attribute_name(cells: Sequence[Cell], value: str) -> str:
     """
     name = "&".join([cell.name for cell in cells])
     return name if all(cell.term.flag for cell in cells) else f"{name}={value}"
-
-
-@lru_cache(maxsize=1024)
-def _compiled(function: str, argument: int | None) -> WordFunction:
-    arguments = () if argument is None else (argument,)
-    return FUNCTIONS[function].make(*arguments)
 
 
 def _unknown_function(name: str) -> str:

@@ -11,7 +11,8 @@ A feature set holds its clusters, and so does the model's file. A file of cluste
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
 from os import PathLike
 from pathlib import Path
 
@@ -20,7 +21,9 @@ import numpy as np
 from tagwright.arrays import Ints
 from tagwright.attributes.class_tree import find_paths
 from tagwright.attributes.exchange import Tell, learn_classes
-from tagwright.errors import DataError, ParameterError, TemplateError
+from tagwright.errors import DataError, ParameterError
+from tagwright.text.string_table import StringTable
+from tagwright.text.strings import Strings
 
 
 class WordClusters:
@@ -83,14 +86,24 @@ class WordClusters:
         """The path of a word, or of its lower-cased form; None where neither is known."""
         return self.paths.get(word) or self.paths.get(word.lower())
 
-    def make_prefix(self, n: int) -> Callable[[str], str | None]:
-        """The function of a word that gives the first n bits of its path."""
+    @cached_property
+    def _table(self) -> tuple[StringTable, Strings]:
+        """The words, and the path of each."""
+        words, paths = list(self.paths), list(self.paths.values())
+        return StringTable.build(Strings.of(words, len(words))), Strings.of(paths, len(paths))
 
-        def prefix(word: str) -> str | None:
-            path = self.find(word)
-            return None if path is None else path[:n]
-
-        return prefix
+    def find_paths(self, words: Strings, lowered: Strings) -> Strings:
+        """The path of every word, or of its lower-cased form; absent where neither is known."""
+        table, paths = self._table
+        numbers = np.empty(words.n, np.int32)
+        unknown = table.find(words, numbers)
+        if len(unknown):
+            others = np.empty(len(unknown), np.int32)
+            table.find(lowered.take(unknown), others)
+            numbers[unknown] = others
+        known = numbers >= 0
+        begins, ends = paths.begins[numbers], paths.ends[numbers]
+        return Strings(paths.letters, np.where(known, begins, 0), np.where(known, ends, -1))
 
     @property
     def n_clusters(self) -> int:
@@ -107,14 +120,6 @@ class WordClusters:
 
     def __repr__(self) -> str:
         return f"<WordClusters: {len(self):,} words in {self.n_clusters} clusters>"
-
-
-def need_clusters(n: int) -> Callable[[str], str | None]:
-    """What the function `cluster` is without clusters: refused."""
-    raise TemplateError(
-        f"`cluster({n})` needs word clusters: give features=(templates, WordClusters.learn(sentences)), "
-        "on the command line --clusters FILE"
-    )
 
 
 def _word_of(item: object, i: int, t: int) -> str:

@@ -4,113 +4,121 @@
 
     codes[f, k] = number of the value that term k gives for form f, −1 where it gives none
 
-Forms 0 and 1 are the edges: what stands left and right of every sentence. Then come the values that training saw, then
-visitors: values met since, kept so that an unknown word is worked out once, and sent away when they become too many.
+Forms 0 and 1 are the edges: what stands left and right of every sentence. Then come the values that training saw. Forms
+after those belong to a batch (encode/batch.py): words that training did not see, numbered as they come.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
-from tagwright.arrays import Ints, Longs, grown
+from tagwright._jit import tight_kernel
+from tagwright._registers import fetch_early
+from tagwright.arrays import Ints, Longs
 from tagwright.attributes.clusters import WordClusters
 from tagwright.attributes.templates import Term
-from tagwright.encode.new_words import NewWords
-from tagwright.encode.spelled import Spelled
-from tagwright.encode.string_table import UNKNOWN, StringTable
-from tagwright.encode.visitors import SOME_VISITORS, Visitors
+from tagwright.encode.batch import UnknownWords
 from tagwright.encode.vocabulary import Vocabulary
+from tagwright.text.key_table import first_slot
+from tagwright.text.spelling import Pieces, Speller
+from tagwright.text.string_table import StringTable, StringTables, find_number, number_strings, string_key
+from tagwright.text.strings import Strings, join
 
 N_EDGES = 2
-MOST_VISITORS = 1 << 16
 
 
+@dataclass(frozen=True, eq=False)
 class ColumnForms:
-    """One column: its forms and, for each term, its vocabulary and codes."""
+    """One column: its known values and, for each term, its vocabulary and codes."""
 
-    def __init__(self, column: int, terms: Sequence[Term], clusters: WordClusters | None = None) -> None:
-        self.column = column
-        self.terms = tuple(terms)
-        self.vocabularies = [Vocabulary() for _ in terms]
-        self.values: list[str] = []  # of the known forms after the edges
-        self.visitors = Visitors(0)
-        self.n_known = 0
-        self.season = 0  # of visitors: grows when they are sent away
-        self._codes: Ints = np.empty((0, len(terms)), np.int32)  # with room for visitors
-        self._functions = [term.compile(clusters) for term in terms]
-        self._table = StringTable.build([])  # of `values`: their forms
-        self._new_words: NewWords | None = None  # made when they are needed
+    column: int
+    terms: tuple[Term, ...]
+    table: StringTable  # of the known values; the form of one is N_EDGES + its number
+    codes: Ints  # [F, K]
+    vocabularies: tuple[Vocabulary, ...]
+    speller: Speller
+    tables: StringTables  # of the vocabularies
 
-    def __len__(self) -> int:
-        return self.n_known + len(self.visitors)
+    @classmethod
+    def build(
+        cls,
+        column: int,
+        terms: Sequence[Term],
+        clusters: WordClusters | None,
+        values: Strings,
+        codes: Ints,
+        vocabularies: Sequence[Vocabulary],
+    ) -> ColumnForms:
+        """From distinct values, their codes, and the values of all terms."""
+        speller = make_speller(terms, clusters)
+        tables = StringTables.build([vocabulary.strings for vocabulary in vocabularies])
+        return cls(column, tuple(terms), StringTable.build(values), codes, tuple(vocabularies), speller, tables)
+
+    @classmethod
+    def learn(cls, column: int, terms: Sequence[Term], clusters: WordClusters | None, values: Strings) -> ColumnForms:
+        """From the distinct values of the training data, in the order of their first appearance."""
+        pieces = make_speller(terms, clusters).spell(values)
+        codes = np.empty((N_EDGES + values.n, len(terms)), np.int32)
+        vocabularies = []
+        for k, term in enumerate(terms):
+            found = with_edges(term, pieces.of_term(k))
+            codes[:, k], first = number_strings(found)
+            vocabularies.append(Vocabulary(found.take(first).compact()))
+        return cls.build(column, terms, clusters, values, codes, vocabularies)
 
     @property
-    def codes(self) -> Ints:
-        return self._codes[: len(self)]
+    def n_known(self) -> int:
+        return len(self.codes)
 
-    def learn(self, values: Iterable[str]) -> None:
-        """Make the forms, and the vocabularies of all terms, from the training data; after this they are locked."""
-        distinct = list(dict.fromkeys(values))
-        self._know(distinct)
-        edges = [
-            [-1 if (value := term.edge_value(side)) is None else vocabulary.add(value) for side in range(N_EDGES)]
-            for term, vocabulary in zip(self.terms, self.vocabularies, strict=True)
-        ]
-        self._codes = np.empty((self.n_known, len(self.terms)), np.int32)
-        self._codes[:N_EDGES] = np.array(edges, np.int32).reshape(len(self.terms), N_EDGES).T
-        classes = Spelled.build(distinct).character_classes()
-        for k, (term, vocabulary) in enumerate(zip(self.terms, self.vocabularies, strict=True)):
-            if term.test is None:
-                self._codes[N_EDGES:, k] = vocabulary.add_all(list(map(self._functions[k], distinct)))
-            else:
-                holds = term.test(*classes)
-                self._codes[N_EDGES:, k] = np.where(holds, vocabulary.add("") if holds.any() else UNKNOWN, UNKNOWN)
+    @property
+    def values(self) -> list[str]:
+        """The known values."""
+        return self.table.strings.decode()
 
-    def restore(self, values: Sequence[str], codes: Ints, vocabularies: Sequence[Sequence[str]]) -> None:
-        """The state that a model file holds."""
-        self._know(list(values))
-        self._codes = grown(codes, len(codes) + SOME_VISITORS, 0)
-        self.vocabularies = [Vocabulary(values) for values in vocabularies]
-        self._new_words = NewWords(self.terms, self.vocabularies)  # now rather than at the first unknown word
+    def find(self, values: Strings, forms: Ints) -> UnknownWords:
+        """The form of every value into forms [n]; returns the values that are not known."""
+        unknown = self.table.find(values, forms, N_EDGES)
+        if len(unknown) == 0:
+            return UnknownWords(values.take(unknown), np.empty((0, len(self.terms)), np.int32))
+        these = values.take(unknown)
+        numbers, first = number_strings(these)
+        forms[unknown] = numbers + self.n_known
+        words = these.take(first)
+        codes = np.empty((words.n, len(self.terms)), np.int32)
+        find_codes(self.speller.spell(words), self.tables, np.empty(len(self.terms), np.int64), codes)
+        return UnknownWords(words, codes)
 
-    def _know(self, values: list[str]) -> None:
-        self.values = values
-        self.n_known = N_EDGES + len(values)
-        self.visitors = Visitors(self.n_known)
-        self._table = StringTable.build(values, N_EDGES)
 
-    def find(self, values: Spelled, forms: Ints) -> None:
-        """The form of every value into forms [n]; a new one becomes a visitor."""
-        unknown = self._table.find(values, forms)
-        if not len(unknown):
-            return
-        try:
-            new = self.visitors.find(values, unknown, forms)
-            if len(new):
-                self._receive(values, new)
-        except BaseException:  # Ctrl-C, say: nobody may stay without codes
-            self.send_visitors_away()
-            raise
+def make_speller(terms: Sequence[Term], clusters: WordClusters | None) -> Speller:
+    return Speller([(term.function, term.argument) for term in terms], clusters)
 
-    def forget_visitors(self) -> None:
-        """Make room, if it is needed. Forms found before no longer count."""
-        if len(self.visitors) > MOST_VISITORS:
-            self.send_visitors_away()
 
-    def send_visitors_away(self) -> None:
-        self.season += 1
-        self.visitors = Visitors(self.n_known)
+def distinct_values(values: Strings) -> Strings:
+    """In the order of their first appearance. Those of parts of a text, joined in order, are those of the whole."""
+    return values.take(number_strings(values)[1]).compact()
 
-    def _receive(self, values: Spelled, which: Longs) -> None:
-        """Work out the codes of the last visitors, some of the values; what a vocabulary does not know is −1."""
-        last = len(self)
-        first = last - len(which)
-        self._codes = grown(self._codes, last, last)
-        if self._new_words is None:
-            self._new_words = NewWords(self.terms, self.vocabularies)
-        codes = self._codes[first:last]
-        self._new_words.find(values, which, codes)
-        for k in self._new_words.others:
-            codes[:, k] = self.vocabularies[k].find_all(map(self._functions[k], values.some(which).strings()))
+
+def with_edges(term: Term, values: Strings) -> Strings:
+    """The values of a term for both edges, then for all words."""
+    edges = [term.edge_value(side) for side in range(N_EDGES)]
+    strings = Strings.of([value or "" for value in edges], N_EDGES)
+    ends = np.where([value is None for value in edges], strings.begins - 1, strings.ends)
+    return join([strings._replace(ends=ends), values])
+
+
+@tight_kernel
+def find_codes(pieces: Pieces, tables: StringTables, keys: Longs, codes: Ints) -> None:
+    """codes[w, k] = number of piece (w, k) in vocabulary k; UNKNOWN where it has none. keys [K]: work."""
+    n, K = codes.shape
+    for w in range(n):
+        for k in range(K):
+            keys[k] = string_key(pieces.letters, pieces.begins[w, k], pieces.ends[w, k])
+            fetch_early(tables.slots, tables.begins[k] + first_slot(keys[k], tables.begins[k + 1] - tables.begins[k]))
+        for k in range(K):
+            codes[w, k] = find_number(
+                keys[k], pieces.letters, pieces.begins[w, k], pieces.ends[w, k], tables.slots, tables.begins[k],
+                tables.begins[k + 1], tables.strings, tables.firsts[k],
+            )  # fmt: skip

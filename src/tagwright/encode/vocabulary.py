@@ -1,40 +1,34 @@
-"""Strings to numbers. Strings stop here: everything after the encoder sees integers."""
+"""Vocabularies: distinct strings with their numbers, as kernels and as people want them. They never change."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from functools import cached_property
-from itertools import count, repeat
+
+from tagwright.text.strings import Strings
 
 
 class Vocabulary:
-    """Distinct strings in the order of their first appearance; a string's number is its place."""
+    """Distinct strings in the order of their first appearance; the number of a string is its index."""
 
-    def __init__(self, values: Iterable[str] = ()) -> None:
-        self.values = list(values)
+    def __init__(self, values: Iterable[str] | Strings = ()) -> None:
+        if isinstance(values, Strings):
+            self.strings = values
+        else:
+            self.values = list(values)
+
+    @cached_property
+    def values(self) -> list[str]:
+        return self.strings.decode()
+
+    @cached_property
+    def strings(self) -> Strings:
+        return Strings.of(self.values, len(self.values))
 
     @cached_property
     def index(self) -> dict[str, int]:
-        """The number of every string. Made when it is first asked for: tagging needs few of a model's vocabularies."""
+        """The number of every string."""
         return {value: number for number, value in enumerate(self.values)}
 
     def __len__(self) -> int:
-        return len(self.values)
-
-    def add(self, value: str) -> int:
-        """The number of `value`, new if it must be."""
-        number = self.index.setdefault(value, len(self.values))
-        if number == len(self.values):
-            self.values.append(value)
-        return number
-
-    def add_all(self, values: Sequence[str | None]) -> list[int]:
-        """The numbers of all `values`, new in the order of their first appearance; −1 for None."""
-        new = [value for value in dict.fromkeys(values) if value is not None and value not in self.index]
-        self.index.update(zip(new, count(len(self.values))))
-        self.values += new
-        return self.find_all(values)
-
-    def find_all(self, values: Iterable[str | None]) -> list[int]:
-        """The numbers of all `values`; −1 for None and for what is not there."""
-        return list(map(self.index.get, values, repeat(-1)))  # type: ignore[arg-type]  # None is no key
+        return len(self.values) if "values" in self.__dict__ else self.strings.n

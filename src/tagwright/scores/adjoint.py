@@ -1,6 +1,6 @@
 """The way back: gradients with respect to emission rows ─► gradients with respect to weights.
 
-The transpose of scores/linear.py, for one training Dataset. Every sum is made by one owner in a fixed order, so any
+The transpose of scores/linear.py, for one training Batch. Every sum is made by one owner in a fixed order, so any
 number of threads gives the same bits:
 
     per block of tokens   G[r] += Σ_{tokens p of the block that use table row r} dE[p]          an owner per row r
@@ -20,9 +20,9 @@ import numpy as np
 from tagwright._jit import tight_kernel
 from tagwright._registers import fetch_early
 from tagwright.arrays import Doubles, Floats, Ints, Longs, Workers, cut_evenly, zero_rows
-from tagwright.encode.dataset import Dataset
-from tagwright.scores.linear import AHEAD, PIECES, LinearScores
-from tagwright.scores.places import NOWHERE, SHORT
+from tagwright.encode.batch import Batch
+from tagwright.scores.linear import PIECES, PREFETCH_DISTANCE, LinearMap
+from tagwright.scores.row_index import NOWHERE, SHORT
 
 ENTRIES_A_PIECE = 1 << 14
 """Less is not worth a thread's while."""
@@ -39,7 +39,7 @@ class Lists:
 
     @classmethod
     def collect(cls, owner: Longs | Ints, counts: Longs) -> Lists:
-        """For every owner that occurs, ascending, the places where it does. An owner of −1 is nobody.
+        """For every owner that occurs, ascending, the entries where it does. An owner of −1 is nobody.
 
         `counts`: a zero for every owner that there may be; they are zeros again afterwards. Few of millions of owners
         occur in a block, and only those are touched.
@@ -60,8 +60,8 @@ class Lists:
 def count_owners(owner: Longs | Ints, counts: Longs, keys: Longs) -> int:
     """counts[k] += how often owner k occurs; keys [≥ n]: those that do, in order of appearance. Returns how many."""
     n = 0
-    for place in range(owner.shape[0]):
-        k = owner[place]
+    for e in range(owner.shape[0]):
+        k = owner[e]
         if k >= 0:
             if counts[k] == 0:
                 keys[n] = k
@@ -72,11 +72,11 @@ def count_owners(owner: Longs | Ints, counts: Longs, keys: Longs) -> int:
 
 @tight_kernel
 def sort_by_owner(owner: Longs | Ints, free: Longs, entries: Ints) -> None:
-    """Counting sort: put each place into its owner's run; free[k] is the next free entry of owner k."""
-    for place in range(owner.shape[0]):
-        k = owner[place]
+    """Counting sort: put each entry into its owner's run; free[k] is the next free entry of owner k."""
+    for e in range(owner.shape[0]):
+        k = owner[e]
         if k >= 0:
-            entries[free[k]] = place
+            entries[free[k]] = e
             free[k] += 1
 
 
@@ -100,9 +100,9 @@ def sum_tokens(
         begin, end = pointers[k], pointers[k + 1]
         even = begin + (end - begin) // 2 * 2
         for e in range(begin, even, 2):
-            if e + 2 * AHEAD + 1 < tokens.shape[0]:
-                fetch_early(gradient, tokens[e + 2 * AHEAD])
-                fetch_early(gradient, tokens[e + 2 * AHEAD + 1])
+            if e + 2 * PREFETCH_DISTANCE + 1 < tokens.shape[0]:
+                fetch_early(gradient, tokens[e + 2 * PREFETCH_DISTANCE])
+                fetch_early(gradient, tokens[e + 2 * PREFETCH_DISTANCE + 1])
             a, b = gradient[tokens[e]], gradient[tokens[e + 1]]
             for j in range(target.shape[0]):
                 target[j] += a[j] + b[j]
@@ -123,25 +123,25 @@ def sum_entries(
         a = keys[k]
         begin, end = pattern_pointers[a], pattern_pointers[a + 1]
         for e in range(pointers[k], pointers[k + 1]):
-            if e + 2 * AHEAD < rows.shape[0]:
-                fetch_early(gradient, rows[e + 2 * AHEAD])
+            if e + 2 * PREFETCH_DISTANCE < rows.shape[0]:
+                fetch_early(gradient, rows[e + 2 * PREFETCH_DISTANCE])
             row = gradient[rows[e]]
             for w in range(begin, end):
                 out[w] += values[e] * row[labels[w]] if weighted else row[labels[w]]
 
 
 class Adjoint:
-    """Carries dE of one Dataset back to its weights. `blocks`: runs (first, last) of sentences, one at a time."""
+    """Carries dE of one Batch back to its weights. `blocks`: runs (first, last) of sentences, one at a time."""
 
-    def __init__(self, scores: LinearScores, data: Dataset, places: Ints, blocks: list[tuple[int, int]]) -> None:
+    def __init__(self, scores: LinearMap, data: Batch, locations: Ints, blocks: list[tuple[int, int]]) -> None:
         self.scores = scores
         self.data = data
-        self.sums = zero_rows((scores.places.n_known_rows, scores.width), scores.dtype)
+        self.sums = zero_rows((scores.index.n_rows, scores.width), scores.dtype)
         tokens = [(int(data.offsets[first]), int(data.offsets[last])) for first, last in blocks]
         rows, attributes = np.zeros(len(self.sums), np.int64), np.zeros(scores.encoder.n_attributes, np.int64)
-        self.readers = [self._list_readers(places[begin:end], rows) for begin, end in tokens]
-        self.carriers = [self._list_carriers(places[begin:end], begin, end, attributes) for begin, end in tokens]
-        self.owners = [self._list_owners(c, attributes) for c in range(len(scores.places.slots))]
+        self.readers = [self._list_readers(locations[begin:end], rows) for begin, end in tokens]
+        self.carriers = [self._list_carriers(locations[begin:end], begin, end, attributes) for begin, end in tokens]
+        self.owners = [self._list_owners(c, attributes) for c in range(len(scores.index.slots))]
         self.gradient = np.zeros(scores.pattern.n_weights)
 
     def reset(self) -> None:
@@ -172,18 +172,18 @@ class Adjoint:
             self.gradient, first, last,
         )  # fmt: skip
 
-    def _list_readers(self, places: Ints, counts: Longs) -> Lists:
+    def _list_readers(self, locations: Ints, counts: Longs) -> Lists:
         """For every row of the table, the tokens that read it."""
-        lists = Lists.collect(np.maximum(places, NOWHERE).ravel(), counts)
-        lists.entries[:] //= max(places.shape[1], 1)
+        lists = Lists.collect(np.maximum(locations, NOWHERE).ravel(), counts)
+        lists.entries[:] //= max(locations.shape[1], 1)
         return lists
 
-    def _list_carriers(self, places: Ints, begin: int, end: int, counts: Longs) -> tuple[Lists, Floats]:
+    def _list_carriers(self, locations: Ints, begin: int, end: int, counts: Longs) -> tuple[Lists, Floats]:
         """For every attribute that the tokens `begin` to `end` − 1 carry, or whose weights stand for a row, those
         tokens, and its values there."""
         data, pattern = self.data, self.scores.pattern
-        tokens, slots = np.nonzero(places < NOWHERE)
-        first_weights = (-2 - places[tokens, slots].astype(np.int64)) // SHORT
+        tokens, slots = np.nonzero(locations < NOWHERE)
+        first_weights = (-2 - locations[tokens, slots].astype(np.int64)) // SHORT
         alone = np.searchsorted(pattern.pointers, first_weights, side="right") - 1
         carried = slice(int(data.pointers[begin]), int(data.pointers[end]))
         carriers = np.repeat(np.arange(end - begin, dtype=np.int64), np.diff(data.pointers[begin : end + 1]))
@@ -196,13 +196,13 @@ class Adjoint:
 
     def _list_owners(self, c: int, counts: Longs) -> Lists:
         """For every attribute of source c, the rows of the table that have it."""
-        slots, source = self.scores.places.slots[c], self.scores.encoder.sources[c]
+        slots, source = self.scores.index.slots[c], self.scores.encoder.sources[c]
         K = max(len(slots.terms), 1)
         attributes = np.empty(source.n_known * len(slots.terms), np.int64)
-        list_attributes(source.codes[: source.n_known], slots.terms, slots.bases, attributes)
+        list_attributes(source.codes, slots.terms, slots.bases, attributes)
         slot_of = np.repeat(np.arange(slots.n_slots, dtype=np.int64), np.diff(slots.pointers))
         pairs = np.arange(len(attributes))
-        rows = self.scores.places.of_forms(c)[pairs // K * slots.n_slots + slot_of[pairs % K]]
+        rows = self.scores.index.of_forms(c)[pairs // K * slots.n_slots + slot_of[pairs % K]]
         attributes[rows < 0] = -1
         lists = Lists.collect(attributes, counts)
         lists.entries[:] = rows[lists.entries]

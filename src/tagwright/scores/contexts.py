@@ -12,7 +12,7 @@ import numpy as np
 
 from tagwright._jit import kernel
 from tagwright.arrays import Doubles, Floats, Ints, Longs
-from tagwright.encode.dataset import spread
+from tagwright.encode.batch import spread
 from tagwright.scores.expanded import TokenAttributes
 
 

@@ -8,12 +8,13 @@ those are kept. Tokens are taken blockwise: sparse products, the kernel, one den
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from tagwright.arrays import Doubles, Floats, Workers, padded
-from tagwright.encode.dataset import Dataset
+from tagwright.arrays import Doubles, Floats, Longs, padded
+from tagwright.encode.batch import Batch
 from tagwright.encode.encoder import Encoder
 from tagwright.scores.contexts import Contexts, find_contexts
 from tagwright.scores.expanded import expand
@@ -48,20 +49,28 @@ class KernelScores:
         """Coefficients that are not zero."""
         return int(np.count_nonzero(self.coefficients))
 
-    def fill_tables(self, workers: Workers) -> None:
-        """There are none."""
-
-    def emission(self, data: Dataset, first: int, last: int, out: Floats) -> None:
-        """The scores of all tokens of the sentences `first` to `last` − 1, into out [n, P]."""
-        part = data.take(np.arange(first, last))
-        out[: part.n_tokens] = 0
-        if len(self.support) == 0:
-            return
-        contexts, of_token = find_contexts(expand(self.encoder, part), self.encoder.n_attributes)
-        rows = np.empty((len(contexts), self.n_labels))
-        step = max(1, BLOCK // len(self.support))
-        for begin in range(0, len(contexts), step):
+    def rows(self, batch: Batch) -> KernelRows:
+        """The scores of a batch."""
+        contexts, of_token = find_contexts(expand(self.encoder, batch), self.encoder.n_attributes)
+        rows = np.zeros((len(contexts), self.n_labels))
+        step = max(1, BLOCK // max(1, len(self.support)))
+        for begin in range(0, len(contexts) if len(self.support) else 0, step):
             some = contexts.take(np.arange(begin, min(begin + step, len(contexts))))
             values = self.kernel(self.support.multiply(some), some.lengths, self._lengths)
             rows[begin : begin + step] = values.astype(np.float64) @ self.coefficients
-        out[: part.n_tokens, : self.n_labels] = rows[of_token]
+        return KernelRows(batch, rows, of_token)
+
+
+@dataclass(frozen=True, slots=True)
+class KernelRows:
+    """The scores of one batch: a row for each distinct context."""
+
+    batch: Batch
+    rows: Doubles  # [M, Y]
+    of_token: Longs  # [n]
+
+    def emission(self, first: int, last: int, out: Floats) -> None:
+        """The scores of all tokens of the sentences `first` to `last` − 1, into out [n, P]; padding is 0."""
+        tokens = self.of_token[self.batch.offsets[first] : self.batch.offsets[last]]
+        out[: len(tokens)] = 0
+        out[: len(tokens), : self.rows.shape[1]] = self.rows[tokens]

@@ -6,200 +6,283 @@
 
 W is sparse: attribute a has weights for the labels pattern.labels[pattern.pointers[a] : pattern.pointers[a + 1]] only
 (those seen with it in training, or all). Where a form has but a few weights in a slot, they stand for their row of the
-table (scores/places.py).
+table (scores/row_index.py).
+
+    LinearMap      encoder and pattern: what weights mean; LinearMap.at(weights) ─► LinearScores
+    LinearScores   weights and tables: a value; LinearScores.rows(batch) ─► LinearRows
+    LinearRows     those of one batch: its unknown words have got rows, its tokens locations
 """
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from tagwright._jit import tight_kernel
 from tagwright._registers import fetch_early, sum_rows
-from tagwright.arrays import Floats, Ints, Longs, Workers, grown, padded
-from tagwright.encode.dataset import Dataset
+from tagwright.arrays import Bools, Floats, Ints, Longs, Workers, padded, zero_rows
+from tagwright.encode.batch import Batch
 from tagwright.encode.encoder import Encoder
-from tagwright.scores.places import NOWHERE, ROOM, SHORT, Pattern, Places
+from tagwright.scores.row_index import NOWHERE, SHORT, Locations, Pattern, RowIndex, SlotArrays, Weights
 from tagwright.scores.shared_rows import NO_ROW, SharedRows
 
-AHEAD = 3
+PREFETCH_DISTANCE = 3
 """Tokens between asking for a row and reading it: about what memory takes to answer."""
-SOON = AHEAD + 1
-"""Tokens whose places are sorted at a time."""
+RING = PREFETCH_DISTANCE + 1
+"""Tokens whose locations are sorted at a time."""
 PIECES = 32
 """Work is cut into about this many pieces for threads; more than cores, so that no thread waits long."""
 
 
+class Tables(NamedTuple):
+    """What locations lead to: rows of the table, rows of a batch's unknown words, or single weights."""
+
+    table: Floats  # [R, P]
+    vector: Floats  # the table as a vector
+    unknown: Floats  # [U, P]: row R + u is unknown[u]
+    unknown_vector: Floats
+    weights: Weights
+
+
+@dataclass(frozen=True, eq=False)
+class LinearMap:
+    """The map from weights to emission rows, bound to an encoder. scores/adjoint.py has its transpose."""
+
+    encoder: Encoder
+    pattern: Pattern
+    n_labels: int
+    dtype: type[np.floating[Any]]
+    index: RowIndex
+    shared: SharedRows
+
+    @classmethod
+    def build(cls, encoder: Encoder, pattern: Pattern, n_labels: int, dtype: type[np.floating[Any]]) -> LinearMap:
+        index = RowIndex(encoder, pattern)
+        shared = SharedRows(encoder, index.slots, padded(n_labels))
+        return cls(encoder, pattern, n_labels, dtype, index, shared)
+
+    @property
+    def width(self) -> int:
+        return padded(self.n_labels)
+
+    def at(self, weights: Floats, workers: Workers | None = None, table: Floats | None = None) -> LinearScores:
+        """The scores with these weights. `table`: memory for the table, of an earlier one that is no longer wanted."""
+        values = weights.astype(self.dtype)
+        own = Weights(self.pattern.pointers, self.pattern.labels, values)
+        shared = self.shared.fill(own, self.width)
+        if table is None:
+            table = zero_rows((self.index.n_rows, self.width), self.dtype)
+        tasks: list[tuple[int, int, int]] = []
+        for c, source in enumerate(self.encoder.sources):
+            step = max(256, -(-source.n_known // PIECES))
+            tasks += [(c, f, min(f + step, source.n_known)) for f in range(0, source.n_known, step)]
+
+        def fill(c: int, first: int, last: int) -> None:
+            codes, S = self.encoder.sources[c].codes[first:last], self.index.slots[c].n_slots
+            self.fill(c, codes, self.index.of_forms(c)[first * S : last * S], own, shared, table, 0)
+
+        (workers or ALONE).run(fill, tasks)
+        return LinearScores(self, own, shared, table)
+
+    def fill(
+        self, c: int, codes: Ints, locations: Ints, weights: Weights, shared: Floats, table: Floats, first_row: int
+    ) -> None:
+        """The rows of forms of source c with these codes and locations; table[r] is row first_row + r."""
+        work = np.empty((2, self.shared.most), np.int64)
+        bases = self.shared.bases[c]
+        fill_table(
+            codes, self.index.slots[c], bases, shared.reshape(-1), locations, weights, self.n_labels, table, first_row,
+            work,
+        )  # fmt: skip
+
+
+ALONE = Workers(1)
+
+
+@dataclass(frozen=True, eq=False)
+class LinearScores:
+    """Weights bound to an encoder, with their tables: gives emission rows of any Batch that it made."""
+
+    map: LinearMap
+    weights: Weights
+    shared: Floats
+    table: Floats
+
+    @property
+    def encoder(self) -> Encoder:
+        return self.map.encoder
+
+    @property
+    def pattern(self) -> Pattern:
+        return self.map.pattern
+
+    @property
+    def n_labels(self) -> int:
+        return self.map.n_labels
+
+    @property
+    def width(self) -> int:
+        return self.map.width
+
+    @property
+    def dtype(self) -> type[np.floating[Any]]:
+        return self.map.dtype
+
+    @property
+    def n_parameters(self) -> int:
+        """Weights that are not zero."""
+        return int(np.count_nonzero(self.weights.values))
+
+    def rows(self, batch: Batch, wanted: Bools | None = None) -> LinearRows:
+        """The scores of a batch; where `wanted` [n] is given, only of those tokens."""
+        index, unknown = self.map.index, NO_UNKNOWN
+        extra = self.table[:0]
+        if any(len(words.codes) for words in batch.unknown):
+            unknown, end = index.of_unknown(batch)
+            extra = zero_rows((end - index.n_rows, self.width), self.dtype)
+            ends = np.append(unknown.begins, len(unknown.locations))
+            for c, words in enumerate(batch.unknown):
+                own = unknown.locations[ends[c] : ends[c + 1]]
+                self.map.fill(c, words.codes, own, self.weights, self.shared, extra, index.n_rows)
+        tables = Tables(self.table, self.table.reshape(-1), extra, extra.reshape(-1), self.weights)
+        return LinearRows(self, batch, index.of_tokens(batch, unknown, wanted), tables)
+
+
+NO_UNKNOWN = Locations(np.empty(0, np.int32), np.empty(0, np.int64))
+
+
+@dataclass(frozen=True, eq=False)
+class LinearRows:
+    """The scores of one batch."""
+
+    scores: LinearScores
+    batch: Batch
+    locations: Ints  # [n, S]
+    tables: Tables
+
+    def emission(self, first: int, last: int, out: Floats) -> None:
+        """The scores of all tokens of the sentences `first` to `last` − 1, into out [n, P]; padding is 0."""
+        begin, end = int(self.batch.offsets[first]), int(self.batch.offsets[last])
+        score_tokens(self.locations[begin:end], self.tables, self.batch, begin, self.scores.n_labels, out)
+
+
+def score_tokens(locations: Ints, tables: Tables, batch: Batch, begin: int, n_labels: int, out: Floats) -> None:
+    """The emission rows of the tokens from `begin` on whose locations [n, S] are given."""
+    n = len(locations)
+    add_scores(locations, tables, n_labels, sorting_room(locations.shape[1]), out[:n])
+    if len(batch.attributes):
+        add_attribute_scores(
+            batch.pointers, batch.attributes, batch.values, tables.weights, begin, begin + n, out
+        )
+
+
+def sorting_room(n_slots: int) -> Ints:
+    """For the sorted locations of the tokens that come next."""
+    return np.empty((RING, n_slots + 3), np.int32)
+
+
 @tight_kernel
 def fill_table(
-    codes: Ints, slot_pointers: Longs, slot_terms: Longs, slot_bases: Longs, shared_bases: Longs, shared: Floats,
-    places: Ints, pointers: Longs, labels: Ints, weights: Floats, Y: int, table: Floats, first: int, last: int,
-    work: Longs,
+    codes: Ints, slots: SlotArrays, shared_bases: Longs, shared: Floats, locations: Ints, weights: Weights, Y: int,
+    table: Floats, first_row: int, work: Longs,
 ) -> None:  # fmt: skip
-    """The rows of the forms `first` to `last` − 1 of one source; work [2, K]. Shared rows come first: a vector waits
-    for a number just stored in it."""
+    """The rows of all forms with these codes; work [2, K]. Shared rows come first: a vector waits for a number just
+    stored in it."""
     firsts, lists = work[0], work[1]
-    S = slot_pointers.shape[0] - 1
-    for f in range(first, last):
+    S = slots.offsets.shape[0]
+    for f in range(codes.shape[0]):
         for s in range(S):
-            if places[f * S + s] < 0:
+            if locations[f * S + s] < 0:
                 continue
             n_rows, n_lists = 0, 0
-            for k in range(slot_pointers[s], slot_pointers[s + 1]):
-                code = codes[f, slot_terms[k]]
+            for k in range(slots.pointers[s], slots.pointers[s + 1]):
+                code = codes[f, slots.terms[k]]
                 if code < 0:
                     continue
                 if shared_bases[k] != NO_ROW:
                     firsts[n_rows] = shared_bases[k] + code
                     n_rows += 1
                 else:
-                    a = slot_bases[k] + code
-                    fetch_early(labels, pointers[a])
-                    fetch_early(weights, pointers[a])
+                    a = slots.bases[k] + code
+                    fetch_early(weights.labels, weights.pointers[a])
+                    fetch_early(weights.values, weights.pointers[a])
                     lists[n_lists] = a
                     n_lists += 1
-            row = table[places[f * S + s]]
+            row = table[locations[f * S + s] - first_row]
             row[:] = 0
             sum_rows(row, shared, firsts, 0, n_rows, table.shape[1], Y, row)
             for n in range(n_lists):
-                for w in range(pointers[lists[n]], pointers[lists[n] + 1]):
-                    row[labels[w]] += weights[w]
+                for w in range(weights.pointers[lists[n]], weights.pointers[lists[n] + 1]):
+                    row[weights.labels[w]] += weights.values[w]
 
 
 @tight_kernel
-def sort_places(places: Ints, t: int, table: Floats, labels: Ints, weights: Floats, soon: Ints) -> None:
-    """Ask for what stands at the places of token t, and sort them: rows from the front, weights from the back, then how
-    many rows there are and where the weights begin. In `soon` [SOON, S + 2], at the token's turn."""
-    S, k = places.shape[1], t % SOON
-    n_rows, free = 0, S
+def sort_locations(locations: Ints, t: int, tables: Tables, ring: Ints) -> None:
+    """Ask for what stands at the locations of token t, and sort them: rows of the table from the front, weights from the
+    back, rows of unknown words after those of the table; then how many there are of both kinds of rows, and where the
+    weights begin. In `ring` [RING, S + 3], at the token's turn."""
+    S, k, R = locations.shape[1], t % RING, tables.table.shape[0]
+    n_rows, n_unknown, free = 0, 0, S
     for s in range(S):
-        place = places[t, s]
-        if place > NOWHERE:
-            fetch_early(table, place)
-            soon[k, n_rows] = place
+        location = locations[t, s]
+        if location >= R:
+            n_unknown += 1
+        elif location > NOWHERE:
+            fetch_early(tables.table, location)
+            ring[k, n_rows] = location
             n_rows += 1
-        elif place < NOWHERE:
-            fetch_early(labels, (-2 - place) // SHORT)
-            fetch_early(weights, (-2 - place) // SHORT)
+        elif location < NOWHERE:
+            fetch_early(tables.weights.labels, (-2 - location) // SHORT)
+            fetch_early(tables.weights.values, (-2 - location) // SHORT)
             free -= 1
-            soon[k, free] = place
-    soon[k, S], soon[k, S + 1] = n_rows, free
+            ring[k, free] = location
+    if n_unknown > 0:
+        n = n_rows
+        for s in range(S):
+            if locations[t, s] >= R:
+                ring[k, n] = locations[t, s] - R
+                n += 1
+    ring[k, S], ring[k, S + 1], ring[k, S + 2] = n_rows, n_rows + n_unknown, free
 
 
 @tight_kernel
-def add_places(
-    base: Floats, soon: Ints, t: int, numbers: Floats, Y: int, labels: Ints, weights: Floats, row: Floats
-) -> None:
-    """row = base + Σ of what stands at the places of token t, which are sorted: rows, then single weights. numbers: the
-    table as a vector; what the row has beyond Y means nothing afterwards."""
-    S, k = soon.shape[1] - 2, t % SOON
-    sum_rows(base, numbers, soon[k], 0, soon[k, S], row.shape[0], Y, row)
-    for s in range(soon[k, S + 1], S):
-        w = (-2 - soon[k, s]) // SHORT
-        for e in range(w, w + (-2 - soon[k, s]) % SHORT + 1):
-            row[labels[e]] += weights[e]
+def add_locations(base: Floats, ring: Ints, t: int, tables: Tables, Y: int, row: Floats) -> None:
+    """row = base + Σ of what stands at the locations of token t, which are sorted: rows, rows of unknown words, single
+    weights. What the row has beyond Y means nothing afterwards."""
+    S, k = ring.shape[1] - 3, t % RING
+    sum_rows(base, tables.vector, ring[k], 0, ring[k, S], row.shape[0], Y, row)
+    if ring[k, S + 1] > ring[k, S]:
+        sum_rows(row, tables.unknown_vector, ring[k], ring[k, S], ring[k, S + 1], row.shape[0], Y, row)
+    for s in range(ring[k, S + 2], S):
+        w = (-2 - ring[k, s]) // SHORT
+        for e in range(w, w + (-2 - ring[k, s]) % SHORT + 1):
+            row[tables.weights.labels[e]] += tables.weights.values[e]
 
 
 @tight_kernel
-def add_scores(
-    places: Ints, table: Floats, numbers: Floats, Y: int, labels: Ints, weights: Floats, soon: Ints, out: Floats
-) -> None:
-    """out[t] = Σ of what stands at the places of token t; padding is 0. soon [SOON, S + 2]: work."""
-    n = places.shape[0]
-    for t in range(min(AHEAD, n)):
-        sort_places(places, t, table, labels, weights, soon)
+def add_scores(locations: Ints, tables: Tables, Y: int, ring: Ints, out: Floats) -> None:
+    """out[t] = Σ of what stands at the locations of token t; padding is 0. ring [RING, S + 3]: work."""
+    n = locations.shape[0]
+    for t in range(min(PREFETCH_DISTANCE, n)):
+        sort_locations(locations, t, tables, ring)
     for t in range(n):
-        if t + AHEAD < n:
-            sort_places(places, t + AHEAD, table, labels, weights, soon)
+        if t + PREFETCH_DISTANCE < n:
+            sort_locations(locations, t + PREFETCH_DISTANCE, tables, ring)
         out[t, :] = 0
-        add_places(out[t], soon, t, numbers, Y, labels, weights, out[t])
-
-
-def sorting_room(n_slots: int) -> Ints:
-    """For the sorted places of the tokens that come next."""
-    return np.empty((SOON, n_slots + 2), np.int32)
+        add_locations(out[t], ring, t, tables, Y, out[t])
 
 
 @tight_kernel
 def add_attribute_scores(
-    token_pointers: Longs, attributes: Ints, values: Floats, pointers: Longs, labels: Ints, weights: Floats,
-    begin: int, end: int, out: Floats,
-) -> None:  # fmt: skip
+    token_pointers: Longs, attributes: Ints, values: Floats, weights: Weights, begin: int, end: int, out: Floats
+) -> None:
     """out[p − begin] += Σ_a v_a W[a], for the attributes that the tokens `begin` to `end` − 1 carry themselves."""
     weighted = values.shape[0] > 0
     for p in range(begin, end):
         row = out[p - begin]
         for e in range(token_pointers[p], token_pointers[p + 1]):
             a = attributes[e]
-            for w in range(pointers[a], pointers[a + 1]):
-                row[labels[w]] += values[e] * weights[w] if weighted else weights[w]
-
-
-class LinearScores:
-    """Weights bound to an encoder: fills emission rows of any Dataset it made. The forward half of the map."""
-
-    def __init__(self, encoder: Encoder, pattern: Pattern, n_labels: int, dtype: type[np.floating[Any]]) -> None:
-        self.encoder = encoder
-        self.pattern = pattern
-        self.n_labels = n_labels
-        self.width = padded(n_labels)
-        self.dtype = dtype
-        self.places = Places(encoder, pattern)
-        self.shared = SharedRows(encoder, self.places.slots, pattern, self.width, dtype)
-        self.table = np.zeros((0, self.width), dtype)
-        self.weights: Floats = np.zeros(pattern.n_weights, dtype)
-
-    @property
-    def n_parameters(self) -> int:
-        """Weights that are not zero."""
-        return int(np.count_nonzero(self.weights))
-
-    def set_weights(self, weights: Floats, workers: Workers) -> None:
-        """Take new weights and recompute the table."""
-        self.weights = weights.astype(self.dtype)
-        self.shared.fill(self.weights)
-        self.places.update()
-        self._fill([0 for _ in self.places.slots], workers)
-
-    def fill_tables(self, workers: Workers) -> None:
-        """Make the rows of words met since the last time."""
-        firsts = self.places.update()
-        if firsts != self.places.n_placed:
-            self._fill(firsts, workers)
-
-    def _fill(self, firsts: list[int], workers: Workers) -> None:
-        """The rows of all forms from the first ones on."""
-        self.table = grown(self.table, self.places.n_rows, ROOM)
-        tasks: list[tuple[int, int, int]] = []
-        for c, (first, last) in enumerate(zip(firsts, self.places.n_placed, strict=True)):
-            if first < last:
-                step = max(256, -(-(last - first) // PIECES))
-                tasks += [(c, f, min(f + step, last)) for f in range(first, last, step)]
-        workers.run(self._fill_part, tasks)
-
-    def _fill_part(self, c: int, first: int, last: int) -> None:
-        slots, shared, pattern = self.places.slots[c], self.shared, self.pattern
-        fill_table(
-            self.encoder.sources[c].codes, slots.pointers, slots.terms, slots.bases, shared.bases[c],
-            shared.table.reshape(-1), self.places.of_forms(c), pattern.pointers, pattern.labels, self.weights,
-            self.n_labels, self.table, first, last, np.empty((2, shared.most), np.int64),
-        )  # fmt: skip
-
-    def emission(self, data: Dataset, first: int, last: int, out: Floats) -> None:
-        """The scores of all tokens of the sentences `first` to `last` − 1, into out [n, P]."""
-        begin = int(data.offsets[first])
-        self.score(self.places.of_tokens(data, first, last), data, begin, out)
-
-    def score(self, places: Ints, data: Dataset, begin: int, out: Floats) -> None:
-        """The same for the tokens from `begin` on whose places [n, S] are known."""
-        pattern, n, table = self.pattern, len(places), self.table
-        add_scores(
-            places, table, table.reshape(-1), self.n_labels, pattern.labels, self.weights,
-            sorting_room(places.shape[1]), out[:n],
-        )  # fmt: skip
-        if len(data.attributes):
-            add_attribute_scores(
-                data.pointers, data.attributes, data.values, pattern.pointers, pattern.labels, self.weights,
-                begin, begin + n, out,
-            )  # fmt: skip
+            for w in range(weights.pointers[a], weights.pointers[a + 1]):
+                row[weights.labels[w]] += values[e] * weights.values[w] if weighted else weights.values[w]

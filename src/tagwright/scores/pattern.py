@@ -1,17 +1,19 @@
 """Which (attribute, label) pairs get a weight: those seen together in training, or all.
 
-`min_count`: an attribute that fewer tokens have gets none.
+`min_count`: an attribute that fewer tokens have gets none. Occurrences can be counted for parts of the data and merged.
 """
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 
 from tagwright._jit import kernel
 from tagwright.arrays import Bools, Ints, Longs
-from tagwright.encode.dataset import Dataset
+from tagwright.encode.batch import Batch
 from tagwright.encode.encoder import Encoder
-from tagwright.scores.places import Pattern, find_form, slot_arrays
+from tagwright.scores.row_index import Pattern, SlotArrays, find_form, slot_arrays
 
 
 @kernel
@@ -40,19 +42,18 @@ def count_rows(
 
 @kernel
 def count_attributes(
-    codes: Ints, slot_pointers: Longs, slot_terms: Longs, slot_bases: Longs, row_seen: Bools, row_counts: Longs,
-    seen: Bools, counts: Longs,
-) -> None:  # fmt: skip
+    codes: Ints, slots: SlotArrays, row_seen: Bools, row_counts: Longs, seen: Bools, counts: Longs
+) -> None:
     """The same for the attributes of the rows."""
-    S = slot_pointers.shape[0] - 1
+    S = slots.offsets.shape[0]
     for f in range(codes.shape[0]):
         for s in range(S):
-            for k in range(slot_pointers[s], slot_pointers[s + 1]):
-                code = codes[f, slot_terms[k]]
+            for k in range(slots.pointers[s], slots.pointers[s + 1]):
+                code = codes[f, slots.terms[k]]
                 if code >= 0:
-                    counts[slot_bases[k] + code] += row_counts[f * S + s]
+                    counts[slots.bases[k] + code] += row_counts[f * S + s]
                     for y in range(seen.shape[1]):
-                        seen[slot_bases[k] + code, y] |= row_seen[f * S + s, y]
+                        seen[slots.bases[k] + code, y] |= row_seen[f * S + s, y]
 
 
 @kernel
@@ -75,26 +76,44 @@ def list_seen(seen: Bools, labels: Ints) -> None:
                 n += 1
 
 
-def find_pattern(
-    encoder: Encoder, data: Dataset, n_labels: int, *, all_states: bool, min_count: int, sets: Bools | None = None
-) -> Pattern:
-    """The pattern of a training set with labels. A label −1 − k stands for all labels of sets[k], [K, Y]."""
+class Occurrences(NamedTuple):
+    """What a training set, or a part of it, says about its attributes."""
+
+    seen: Bools  # [A, Y]: with which labels an attribute occurs
+    counts: Longs  # [A]: how many tokens have it
+
+    def merge(self, other: Occurrences) -> Occurrences:
+        """Those of two parts together."""
+        return Occurrences(self.seen | other.seen, self.counts + other.counts)
+
+    def pattern(self, *, all_states: bool, min_count: int) -> Pattern:
+        """The pairs that get a weight."""
+        seen = np.where((self.counts > 0)[:, None], True, self.seen) if all_states else self.seen.copy()
+        seen[self.counts < min_count] = False
+        pointers = np.concatenate([[0], np.cumsum(seen.sum(axis=1))]).astype(np.int64)
+        labels = np.empty(int(pointers[-1]), np.int32)
+        list_seen(seen, labels)
+        return Pattern(pointers, labels)
+
+
+def count_occurrences(encoder: Encoder, data: Batch, n_labels: int, sets: Bools | None = None) -> Occurrences:
+    """Of labelled sentences. A label −1 − k stands for all labels of sets[k], [K, Y]."""
     if sets is None:
         sets = np.zeros((1, n_labels), np.bool_)  # −1: unknown, and seen with no label
     seen = np.zeros((encoder.n_attributes, n_labels), np.bool_)
     counts = np.zeros(encoder.n_attributes, np.int64)
     for c, slots in enumerate(slot_arrays(encoder)):
-        column = encoder.sources[c]
-        row_seen = np.zeros((column.n_known * slots.n_slots, n_labels), np.bool_)
+        codes = encoder.codes_of(c, data)
+        row_seen = np.zeros((len(codes) * slots.n_slots, n_labels), np.bool_)
         row_counts = np.zeros(len(row_seen), np.int64)
         count_rows(data.forms[c], slots.offsets, data.offsets, data.labels, sets, row_seen, row_counts)
-        codes = column.codes[: column.n_known]
-        count_attributes(codes, slots.pointers, slots.terms, slots.bases, row_seen, row_counts, seen, counts)
+        count_attributes(codes, slots, row_seen, row_counts, seen, counts)
     count_carried(data.pointers, data.attributes, data.labels, sets, seen, counts)
-    if all_states:
-        seen[counts > 0] = True
-    seen[counts < min_count] = False
-    pointers = np.concatenate([[0], np.cumsum(seen.sum(axis=1))]).astype(np.int64)
-    labels = np.empty(int(pointers[-1]), np.int32)
-    list_seen(seen, labels)
-    return Pattern(pointers, labels)
+    return Occurrences(seen, counts)
+
+
+def find_pattern(
+    encoder: Encoder, data: Batch, n_labels: int, *, all_states: bool, min_count: int, sets: Bools | None = None
+) -> Pattern:
+    """The pattern of a training set with labels."""
+    return count_occurrences(encoder, data, n_labels, sets).pattern(all_states=all_states, min_count=min_count)

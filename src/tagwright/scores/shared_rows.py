@@ -8,15 +8,14 @@ weights are added in vectors instead of one by one, for every form that has them
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 
 from tagwright._jit import tight_kernel
-from tagwright.arrays import Floats, Ints, Longs, zero_rows
+from tagwright.arrays import Floats, Longs, zero_rows
 from tagwright.encode.encoder import Encoder
-from tagwright.encode.forms import ColumnForms
-from tagwright.scores.places import Pattern, SlotArrays
+from tagwright.scores.row_index import SlotArrays, Weights
 
 FEW = 16
 """Forms to an attribute of a term, on average, that make no row worth its while."""
@@ -30,33 +29,32 @@ class SharedRows:
     bases[c][k] + v, or none where bases[c][k] is NO_ROW. Which terms have rows depends on the forms alone: a
     model that is stored without its zeros adds up the rest in the same order."""
 
-    def __init__(
-        self, encoder: Encoder, slots: list[SlotArrays], pattern: Pattern, width: int, dtype: type[np.floating[Any]]
-    ) -> None:
-        self.pattern = pattern
+    def __init__(self, encoder: Encoder, slots: Sequence[SlotArrays], width: int) -> None:
         self.bases: list[Longs] = []
         found: list[Longs] = [np.empty(0, np.int64)]
         n = 0
-        for source, own in zip(encoder.sources, slots, strict=True):
+        for c, own in enumerate(slots):
             bases = np.full(len(own.terms), NO_ROW, np.int64)
+            column = encoder.columns[c] if c < len(encoder.columns) else None  # combinations share no attribute
             for k, (term, base) in enumerate(zip(own.terms.tolist(), own.bases.tolist(), strict=True)):
-                size = len(source.vocabularies[term]) if isinstance(source, ColumnForms) else 0  # each form has its own
-                if size > 0 and FEW * size <= source.n_known and width <= WIDEST:
+                size = 0 if column is None else len(column.vocabularies[term])
+                if column is not None and 0 < FEW * size <= column.n_known and width <= WIDEST:
                     bases[k] = n
                     found.append(np.arange(base, base + size))
                     n += size
             self.bases.append(bases)
         self.attributes = np.concatenate(found)
         self.most = max(map(len, self.bases), default=0)  # no form has more rows in a slot
-        self.table: Floats = zero_rows((len(self.attributes), width), dtype)
 
-    def fill(self, weights: Floats) -> None:
-        """Take new weights."""
-        fill_rows(self.attributes, self.pattern.pointers, self.pattern.labels, weights, self.table)
+    def fill(self, weights: Weights, width: int) -> Floats:
+        """The rows with these weights [n, P]."""
+        table: Floats = zero_rows((len(self.attributes), width), weights.values.dtype)
+        fill_rows(self.attributes, weights, table)
+        return table
 
 
 @tight_kernel
-def fill_rows(attributes: Longs, pointers: Longs, labels: Ints, weights: Floats, table: Floats) -> None:
+def fill_rows(attributes: Longs, weights: Weights, table: Floats) -> None:
     for n in range(attributes.shape[0]):
-        for w in range(pointers[attributes[n]], pointers[attributes[n] + 1]):
-            table[n, labels[w]] = weights[w]
+        for w in range(weights.pointers[attributes[n]], weights.pointers[attributes[n] + 1]):
+            table[n, weights.labels[w]] = weights.values[w]

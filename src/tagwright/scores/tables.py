@@ -28,18 +28,19 @@ from itertools import pairwise
 
 import numpy as np
 
-from tagwright.arrays import Doubles, Floats, Ints, Longs, Workers, grown, padded, zero_rows
-from tagwright.attributes.characters import all_capitals, capitalised, classes_of, has_digit, has_hyphen
-from tagwright.encode.dataset import Dataset, spread
+from tagwright.arrays import Doubles, Floats, Ints, Longs, padded, zero_rows
+from tagwright.text.characters import all_capitals, capitalised, classes_of, has_digit, has_hyphen
+from tagwright.encode.batch import Batch, spread
 from tagwright.encode.forms import N_EDGES, ColumnForms
-from tagwright.scores.linear import add_scores, sorting_room
+from tagwright.scores.linear import Tables, add_scores, sorting_room
+from tagwright.scores.row_index import Weights
 
 BACKOFF = 5.0
 """β: how many tokens the more general distribution counts for. On POS dev sets, 3 to 10 differ by about 0.1; with
 300 sentences of named entities, 3 costs two points of F1."""
 
 PORTION = 1 << 12
-"""Words worked out at once."""
+"""Words that are looked at together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,10 +205,9 @@ class Spelling:
 
 
 class TableScores:
-    """Emission rows log p(w | y): those of known words made once, those of visitors when they come."""
+    """Emission rows log p(w | y): those of known words made once, those of a batch's unknown words with it."""
 
     def __init__(self, column: ColumnForms, counts: Counts, spelling: Spelling, smoothing: float) -> None:
-        self.column = column
         self.counts = counts
         self.spelling = spelling
         self.smoothing = smoothing
@@ -215,9 +215,7 @@ class TableScores:
         self.width = padded(self.n_labels)
         self.dtype = np.float32
         self.table = zero_rows((column.n_known, self.width), self.dtype)  # [forms, P]
-        self.log_totals = self._fill_known()  # log Z_y
-        self.filled = column.n_known
-        self.season = column.season
+        self.log_totals = self._fill_known(column.values)  # log Z_y
 
     @property
     def n_parameters(self) -> int:
@@ -229,8 +227,7 @@ class TableScores:
         shares: Doubles = np.log(self.smoothing * self.spelling.unknown) - self.log_totals
         return shares
 
-    def _fill_known(self) -> Doubles:
-        words = self.column.values
+    def _fill_known(self, words: Sequence[str]) -> Doubles:
         rows = self.table[N_EDGES:, : self.n_labels]
         totals = self.smoothing * self.spelling.unknown
         for first, last in pairwise([*range(0, len(words), PORTION), len(words)]):
@@ -241,29 +238,27 @@ class TableScores:
         rows -= np.log(totals)
         return np.log(totals)
 
-    def fill_tables(self, workers: Workers) -> None:
-        """Make rows for the words met since the last time."""
-        if self.column.season != self.season:
-            self.season, self.filled = self.column.season, self.column.n_known
-        first, last = self.filled, len(self.column)
-        if first == last:
-            return
-        self.table = grown(self.table, last, 0)
-        visitors = self.column.visitors.strings(first - self.column.n_known)
-        self.table[first:last, : self.n_labels] = np.log(self.smoothing * self.spelling.suggest(visitors))
-        self.table[first:last, : self.n_labels] -= self.log_totals
-        self.filled = last
+    def rows(self, batch: Batch) -> TableRows:
+        """The scores of a batch."""
+        words = batch.unknown[0].words
+        unknown = zero_rows((words.n, self.width), self.dtype)
+        if words.n:
+            unknown[:, : self.n_labels] = np.log(self.smoothing * self.spelling.suggest(words.decode()))
+            unknown[:, : self.n_labels] -= self.log_totals
+        nothing = Weights(np.zeros(1, np.int64), np.zeros(0, np.int32), np.zeros(0, self.dtype))
+        tables = Tables(self.table, self.table.reshape(-1), unknown, unknown.reshape(-1), nothing)
+        return TableRows(batch, tables, self.n_labels)
 
-    def emission(self, data: Dataset, first: int, last: int, out: Floats) -> None:
+
+@dataclass(frozen=True, slots=True)
+class TableRows:
+    """The scores of one batch: a word's form is its row."""
+
+    batch: Batch
+    tables: Tables
+    n_labels: int
+
+    def emission(self, first: int, last: int, out: Floats) -> None:
         """The scores of all tokens of the sentences `first` to `last` − 1, into out [n, P]; padding is 0."""
-        words = data.forms[0, data.offsets[first] : data.offsets[last]]
-        nothing = np.zeros(0, np.int32), np.zeros(0, self.dtype)
-        add_scores(
-            words.reshape(-1, 1),
-            self.table,
-            self.table.reshape(-1),
-            self.n_labels,
-            *nothing,
-            sorting_room(1),
-            out[: len(words)],
-        )
+        words = self.batch.forms[0, self.batch.offsets[first] : self.batch.offsets[last]]
+        add_scores(words.reshape(-1, 1), self.tables, self.n_labels, sorting_room(1), out[: len(words)])

@@ -19,9 +19,9 @@ from numpy.typing import NDArray
 from tagwright._jit import tight_kernel
 from tagwright._registers import BYTES, fetch_early, sum_rows
 from tagwright.arrays import LANES, Bools, Doubles, Floats, Ints, Longs
-from tagwright.encode.dataset import spread
+from tagwright.encode.batch import spread
 from tagwright.scores.expanded import TokenAttributes
-from tagwright.scores.places import Pattern
+from tagwright.scores.row_index import Pattern
 
 Numbers = NDArray[np.signedinteger[Any]]
 """Of weights: 32 bits where that is enough, else 64."""

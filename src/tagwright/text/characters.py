@@ -1,13 +1,14 @@
 """Classes of characters, and the flags of a word that follow from them.
 
 A character's class is a set of bits. A word has two of them: that of its first character, and the union over the rest.
-Every flag is a test of these two, which works on numbers (one word) and on arrays (many words: encode/forms.py) alike.
+Every flag is a test of these two, which works on numbers (one word) and on arrays (all there are: flag_grid) alike.
 
 A capital is an upper- or title-case letter; a digit is a decimal digit of any script.
 """
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Callable
 from functools import cache, lru_cache
 from typing import Any
@@ -46,8 +47,9 @@ def classes_of(text: str) -> tuple[int, int]:
     return class_of(text[0]) if text else 0, rest
 
 
-class PointTable:
-    """A number for every code point, for kernels; worked out as code points are met, ASCII before. 0: not met yet."""
+class CodePointTable:
+    """A number for every code point, for kernels: a cache of a pure function, filled as code points are met, ASCII
+    before. 0: not met yet. Threads that fill the same entry write the same number."""
 
     def __init__(self, dtype: type[np.unsignedinteger[Any]], number_of: Callable[[str], int]) -> None:
         self.numbers: NDArray[Any] = np.zeros(0x110000, dtype)
@@ -61,15 +63,31 @@ class PointTable:
         return self.numbers
 
 
-def lower_of(character: str) -> int:
-    """Its lower case, FIRST_POINT up; NOT_ALONE where that is no single character, or depends on the neighbours."""
-    lower = character.lower()
-    return NOT_ALONE if len(lower) != 1 or character == "Σ" else ord(lower) + FIRST_POINT
+FIRST_POINT = 2
+"""What is added to a code point that a CodePointTable gives: 0 is for not met yet, 1 for nothing."""
+CLASSES = CodePointTable(np.uint8, class_of)
 
 
-NOT_ALONE, FIRST_POINT = 1, 2
-CLASSES = PointTable(np.uint8, class_of)
-LOWERS = PointTable(np.uint32, lower_of)
+def shape_of(character: str) -> str:
+    """X capital, x lower case, d digit, o letter without case (東, ع), nothing for accents, others themselves."""
+    if character.istitle():  # one character: upper or title case
+        return "X"
+    if character.islower():
+        return "x"
+    if character.isdecimal():
+        return "d"
+    if character.isalpha():
+        return "o"
+    return "" if unicodedata.category(character).startswith("M") else character
+
+
+def shape_number(character: str) -> int:
+    """The code point of its shape, FIRST_POINT up; 1 for nothing."""
+    shape = shape_of(character)
+    return ord(shape) + FIRST_POINT if shape else 1
+
+
+SHAPES = CodePointTable(np.uint32, shape_number)
 
 
 def capitalised(first: Any, rest: Any) -> Any:

@@ -1,9 +1,9 @@
-"""A FlatText: the user's sentences, checked and laid end to end. The encoder's input.
+"""A Text: the user's sentences, checked and laid end to end. The encoder's input. It never changes.
 
 sentences  as they were given
 offsets    [N + 1], where each sentence begins, and the end of the last
-width      columns of an item: 1 for strings, more for tuples, 0 for ready-made attributes
-words      all items as code points where they are strings: reading them is the check too
+width      columns of an item: 1 for strings, more for tuples, 0 for attribute dicts
+columns    the strings of every column, as pieces of one array of letters; none for attribute dicts
 items      all items, sentence after sentence; made when somebody asks
 """
 
@@ -13,29 +13,28 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate, chain
-from typing import Any
 
 import numpy as np
 
 from tagwright.arrays import Longs
-from tagwright.encode.spelled import Spelled, measure_lists
 from tagwright.errors import DataError
 from tagwright.sequence import Item
+from tagwright.text.strings import Strings
 
 Sentences = Sequence[Sequence[Item]]
 
 
-@dataclass(eq=False)
-class FlatText:
+@dataclass(frozen=True, eq=False)
+class Text:
     sentences: Sentences
     offsets: Longs
     width: int
-    words: Spelled | None = None
+    columns: tuple[Strings, ...] = ()
 
     @classmethod
     def build(
         cls, X: Sentences, *, argument: str = "X", width: int | None = None, offsets: Longs | None = None
-    ) -> FlatText:
+    ) -> Text:
         """Check `X` and lay it end to end. `width`: what the model was trained on, if it was; `offsets`: where the
         sentences begin, if that is known, and that none is empty."""
         if offsets is None:
@@ -44,9 +43,18 @@ class FlatText:
                 place = f"{argument}[{int(np.argmin(np.diff(offsets)))}]"
                 raise DataError("the sentence is empty; leave empty sentences out", place=place)
         expected = width if width is not None else _width(next(iter(next(iter(X))))) if len(offsets) > 1 else 1
-        text = cls(X, offsets, expected, _read(X, offsets) if expected == 1 else None)
-        if text.words is None and _widths(text.items) - {expected}:
+        if expected == 1:
+            try:
+                return cls(X, offsets, 1, (Strings.of(chain.from_iterable(X), int(offsets[-1])),))  # type: ignore[arg-type]
+            except (TypeError, ValueError):
+                pass  # some item is no string, or there are not as many as there should be: which is said below
+        text = cls(X, offsets, expected)
+        if _widths(text.items) - {expected}:
             _refuse_item(text, argument, given=width is not None)
+        if expected > 0:
+            columns = [[item[c] for item in text.items] for c in range(expected)]  # type: ignore[index]
+            strings = tuple(Strings.of(column, len(column)) for column in columns)  # type: ignore[arg-type]
+            text = cls(X, offsets, expected, strings)
         return text
 
     @cached_property
@@ -59,16 +67,6 @@ class FlatText:
             )
         return found
 
-    def column(self, column: int) -> list[str]:
-        """All values of one column."""
-        if self.width == 1:
-            return self.items  # type: ignore[return-value]  # strings, as the width says
-        return [item[column] for item in self.items]  # type: ignore[index,misc]
-
-    def spelled(self, column: int) -> Spelled:
-        """The same as code points."""
-        return Spelled.build(self.column(column)) if self.words is None else self.words
-
     def place(self, p: int, argument: str = "X") -> str:
         """The place of token p as the user wrote it: "X[3][7]"."""
         i = int(np.searchsorted(self.offsets, p, side="right")) - 1
@@ -77,9 +75,6 @@ class FlatText:
 
 def sentence_offsets(X: Sentences, argument: str = "X") -> tuple[Longs, int]:
     """Where every sentence begins, end to end [N + 1], and how many are empty. What is no list of lists is refused."""
-    if type(X) is list and set(map(type, X)) == {list}:
-        offsets = np.empty(len(X) + 1, np.int64)
-        return offsets, measure_lists(id(X), offsets)
     if isinstance(X, str | Mapping) or not hasattr(X, "__len__"):
         raise DataError(f"expected a list of sentences, found {type(X).__name__}", place=argument)
     if not any(issubclass(kind, str) or not hasattr(kind, "__len__") for kind in set(map(type, X))):
@@ -94,16 +89,6 @@ def sentence_offsets(X: Sentences, argument: str = "X") -> tuple[Longs, int]:
             continue
         raise DataError(f"a sentence is a list of items, {found}", place=f"{argument}[{i}]")
     raise AssertionError("some sentence was no list")
-
-
-def _read(X: Sentences, offsets: Longs) -> Spelled | None:
-    """All strings; None where there are other items, or not as many as there should be."""
-    lists: list[Any] = X if type(X) is list else list(X)
-    if set(map(type, lists)) != {list}:  # others may have ways of their own to tell what is in them
-        lists = [list(sentence) for sentence in lists]
-        if list(map(len, lists)) != np.diff(offsets).tolist():
-            return None
-    return Spelled.read(lists, offsets)
 
 
 def _widths(items: list[Item]) -> set[int]:
@@ -123,7 +108,7 @@ def _width(item: object) -> int:
     return 0 if isinstance(item, Mapping | list | set | frozenset) else -1
 
 
-def _refuse_item(text: FlatText, argument: str, *, given: bool) -> None:
+def _refuse_item(text: Text, argument: str, *, given: bool) -> None:
     """Name the first item that is not of the expected width."""
     kinds = {0: "a dict of attributes", 1: "a string"}
     expected = kinds.get(text.width, f"a tuple of {text.width} strings" if text.width > 0 else "a string")

@@ -1,6 +1,6 @@
 """Numbers to numbers, many at once: a hash table of keys from 0 to 2⁶³ − 1.
 
-A slot has a key and its number, side by side; open addressing. Where to look first are two parts of a product, so that
+A slot is a key and its number, side by side; open addressing. Where to look first are two parts of a product, so that
 nearly all bits of a key count.
 """
 
@@ -16,19 +16,19 @@ from tagwright.arrays import Ints, Longs
 
 EMPTY = -1
 FOLD, FOLDED, MULTIPLIER, LOWER, UPPER = 29, 0xFFFFFFFF, 0x45D9F3B, 12, 27
-AHEAD = 8
+PREFETCH_DISTANCE = 8
 """Keys between asking for a slot and reading it."""
 
 
 class KeyTable:
-    """Known keys, each with its place as its number."""
+    """Known keys; the number of a key is its index."""
 
     def __init__(self, keys: Longs) -> None:
         self.keys = keys
 
     @cached_property
     def slots(self) -> Longs:
-        """Key and number by turns; made when it is first asked for: column_pairs.py has tables of its own."""
+        """Key and number by turns; made when it is first asked for."""
         slots = slots_for(len(self.keys))
         insert_keys(self.keys, slots)
         return slots
@@ -47,7 +47,7 @@ def slots_for(n: int) -> Longs:
 
 @tight_kernel
 def first_slot(key: int, n: int) -> int:
-    """Where to look for a key first, of n places: two for each slot."""
+    """Where to look for a key first, of n numbers: two for each slot."""
     h = ((key ^ (key >> FOLD)) & FOLDED) * MULTIPLIER
     return int(((h >> LOWER) ^ (h >> UPPER)) & (n - 1) & ~1)
 
@@ -57,24 +57,19 @@ def insert_keys(keys: Longs, slots: Longs) -> None:
     """All but the negative ones."""
     for n in range(keys.shape[0]):
         if keys[n] >= 0:
-            place = first_slot(keys[n], slots.shape[0])
-            while slots[place] != EMPTY:
-                place = (place + 2) & (slots.shape[0] - 1)
-            slots[place], slots[place + 1] = keys[n], n
-
-
-@tight_kernel
-def find_key(key: int, slots: Longs, begin: int, end: int) -> int:
-    """The number of a key, whose table has the slots from `begin` to `end`; −1 for an unknown or negative one."""
-    place = first_slot(key, end - begin)
-    while slots[begin + place] != key and slots[begin + place] != EMPTY:  # nearly never: no guess whether it is there
-        place = (place + 2) & (end - begin - 1)
-    return int(slots[begin + place + 1]) if key >= 0 else -1
+            slot = first_slot(keys[n], slots.shape[0])
+            while slots[slot] != EMPTY:
+                slot = (slot + 2) & (slots.shape[0] - 1)
+            slots[slot], slots[slot + 1] = keys[n], n
 
 
 @tight_kernel
 def find_keys(keys: Longs, slots: Longs, found: Ints) -> None:
-    for n in range(keys.shape[0]):
-        if n + AHEAD < keys.shape[0]:
-            fetch_early(slots, first_slot(keys[n + AHEAD], slots.shape[0]))
-        found[n] = find_key(keys[n], slots, 0, slots.shape[0])
+    n = slots.shape[0]
+    for k in range(keys.shape[0]):
+        if k + PREFETCH_DISTANCE < keys.shape[0]:
+            fetch_early(slots, first_slot(keys[k + PREFETCH_DISTANCE], n))
+        slot = first_slot(keys[k], n)
+        while slots[slot] != keys[k] and slots[slot] != EMPTY:  # nearly never
+            slot = (slot + 2) & (n - 1)
+        found[k] = slots[slot + 1] if keys[k] >= 0 else -1

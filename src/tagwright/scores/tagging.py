@@ -1,4 +1,4 @@
-"""Tagging with linear scores: places ─► emission ─► Viterbi, a sentence at a time, so that rows stay in a near cache.
+"""Tagging with linear scores: locations ─► emission ─► Viterbi, a sentence at a time, so that rows stay in a near cache.
 
 The results are those of scores/linear.py and then chain/viterbi.py (or chain/candidates.py, where a tag dictionary
 gives each token some labels): the same formulas, without the rows of all tokens in between. A token with one candidate
@@ -7,30 +7,46 @@ needs no scores.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from tagwright._jit import tight_kernel
 from tagwright._registers import best_sums
-from tagwright.arrays import Bools, Doubles, Floats, Ints, Longs, Shorts, zero_rows
+from tagwright.arrays import Bools, Doubles, Floats, Ints, Longs, Shorts, empty_rows, zero_rows
 from tagwright.chain.candidates import FEW
 from tagwright.chain.viterbi import Steps, first_best, step
-from tagwright.encode.dataset import Dataset
+from tagwright.encode.batch import Batch
 from tagwright.scores.linear import (
-    AHEAD,
+    PREFETCH_DISTANCE,
     LinearScores,
+    Tables,
     add_attribute_scores,
-    add_places,
-    sort_places,
+    add_locations,
+    sort_locations,
     sorting_room,
 )
 
 FOUR = 4
 """Candidates that are looked at together; some stand in a list twice, so that their number need not be guessed."""
-KEPT_ROWS = 512
-"""Rows of work that are kept, enough for most sentences; a longer one has its own."""
+
+
+class OwnAttributes(NamedTuple):
+    """The attributes that tokens carry themselves (encode/batch.py)."""
+
+    pointers: Longs
+    attributes: Ints
+    values: Floats
+
+
+class StepArrays(NamedTuple):
+    """The chain's scores for the kernels (chain/viterbi.py)."""
+
+    transition: Floats
+    incoming: Floats
+    start: Floats
+    stop: Floats
+    lead: Floats
 
 
 @tight_kernel
@@ -73,38 +89,36 @@ def trace_sets(
 
 @tight_kernel
 def tag_sentences(
-    places: Ints, table: Floats, numbers: Floats, labels: Ints, weights: Floats, token_pointers: Longs,
-    attributes: Ints, values: Floats, pointers: Longs, offsets: Longs, sets: Ints, lists: Longs, sizes: Longs,
-    mask_of: Longs, masks: Floats, transition: Floats, incoming: Floats, start: Floats, stop: Floats, lead: Floats,
-    soon: Ints, row: Floats, delta: Floats, alive: Longs, found: Ints, scores: Doubles,
+    locations: Ints, tables: Tables, own: OwnAttributes, offsets: Longs, sets: Ints, few: Sets, chain: StepArrays,
+    ring: Ints, row: Floats, delta: Floats, alive: Longs, found: Ints, scores: Doubles,
 ) -> None:  # fmt: skip
-    """Given the places of all tokens, the arrays of LinearScores (numbers: the table as a vector), a Dataset's own
-    attributes, the label sets of all tokens [n] (none: it is set 0 everywhere) as Sets, Steps; soon (scores/linear.py),
-    row [1, P], delta [L, P], alive [Y] are work. Returned: found [n], scores [N].
+    """Given the locations of all tokens and what they lead to, a Batch's own attributes, the label sets of all tokens
+    [n] (none: it is set 0 everywhere), the chain; ring (scores/linear.py), row [1, P], delta [L, P], alive [Y] are work.
+    Returned: found [n], scores [N].
 
     In the δ of few labels what stands beside them means nothing; in that of many it is −inf."""
-    n, Y = places.shape[0], incoming.shape[0]
-    for p in range(min(AHEAD, n)):
-        sort_places(places, p, table, labels, weights, soon)
+    n, Y = locations.shape[0], chain.incoming.shape[0]
+    for p in range(min(PREFETCH_DISTANCE, n)):
+        sort_locations(locations, p, tables, ring)
     for i in range(offsets.shape[0] - 1):
         begin, T, before = offsets[i], offsets[i + 1] - offsets[i], 0
         for t in range(T):
             p = begin + t
-            if p + AHEAD < n:
-                sort_places(places, p + AHEAD, table, labels, weights, soon)
+            if p + PREFETCH_DISTANCE < n:
+                sort_locations(locations, p + PREFETCH_DISTANCE, tables, ring)
             now = sets[p] if sets.shape[0] > 0 else 0
-            add_places(masks[mask_of[now]], soon, p, numbers, Y, labels, weights, row[0])
-            if attributes.shape[0] > 0:
-                add_attribute_scores(token_pointers, attributes, values, pointers, labels, weights, p, p + 1, row)
+            add_locations(few.masks[few.mask_of[now]], ring, p, tables, Y, row[0])
+            if own.attributes.shape[0] > 0:
+                add_attribute_scores(own.pointers, own.attributes, own.values, tables.weights, p, p + 1, row)
             if t == 0:
                 for j in range(delta.shape[1]):
-                    delta[0, j] = start[j] + row[0, j]
-            elif sizes[before] > 0:
-                best_sums(delta[t - 1], lists[before], sizes[before], transition, row[0], Y, delta[t])
+                    delta[0, j] = chain.start[j] + row[0, j]
+            elif few.sizes[before] > 0:
+                best_sums(delta[t - 1], few.lists[before], few.sizes[before], chain.transition, row[0], Y, delta[t])
             else:
-                found[p - 1] = step(delta[t - 1], row[0], transition, lead, Y, alive, delta[t])
+                found[p - 1] = step(delta[t - 1], row[0], chain.transition, chain.lead, Y, alive, delta[t])
             before = now
-        scores[i] = trace_sets(delta, begin, T, sets, lists, sizes, incoming, stop, found)
+        scores[i] = trace_sets(delta, begin, T, sets, few.lists, few.sizes, chain.incoming, chain.stop, found)
 
 
 @tight_kernel
@@ -115,8 +129,7 @@ def longest_sentence(offsets: Longs) -> int:
     return longest
 
 
-@dataclass(frozen=True, slots=True)
-class Sets:
+class Sets(NamedTuple):
     """Label sets, made for Viterbi: those of at most FEW labels as lists, the others as masks."""
 
     lists: Longs  # [R, FEW]: the last label again and again
@@ -128,49 +141,39 @@ class Sets:
     def build(cls, pointers: Longs, labels: Shorts, width: int, dtype: type[np.floating[Any]]) -> Sets:
         """From sets r of labels[pointers[r] : pointers[r + 1]], ascending."""
         sizes = np.diff(pointers)
-        places = np.minimum(pointers[:-1, None] + np.arange(FEW), pointers[1:, None] - 1)
+        entries = np.minimum(pointers[:-1, None] + np.arange(FEW), pointers[1:, None] - 1)
         large = sizes > FEW
         mask_of = np.where(large, np.cumsum(large), 0)
         masks = zero_rows((1 + int(np.count_nonzero(large)), width), dtype)
         masks[1:] = -np.inf
         owners = np.repeat(mask_of, sizes)
         masks[owners, labels] = 0
-        return cls(labels[places].astype(np.int64), np.where(large, 0, -(-sizes // FOUR) * FOUR), mask_of, masks)
-
-    @property
-    def arrays(self) -> tuple[Longs, Longs, Longs, Floats]:
-        return self.lists, self.sizes, self.mask_of, self.masks
+        return cls(labels[entries].astype(np.int64), np.where(large, 0, -(-sizes // FOUR) * FOUR), mask_of, masks)
 
 
 class LinearTagging:
     """Linear scores with the chain that goes on from them, and the sets of labels that there are, as pointers and
-    labels (None: one set, of all); one text at a time."""
+    labels (None: one set, of all)."""
 
     def __init__(self, scores: LinearScores, steps: Steps, sets: tuple[Longs, Shorts] | None = None) -> None:
         self.scores = scores
-        self._chain = (steps.transition, steps.incoming, steps.start, steps.stop, steps.lead)
-        self._soon = sorting_room(scores.places.n_slots)
-        self._alive = np.empty(steps.n_labels, np.int64)
-        self._rows: Floats = zero_rows((KEPT_ROWS, scores.width), scores.dtype)
+        self._chain = StepArrays(steps.transition, steps.incoming, steps.start, steps.stop, steps.lead)
         if sets is None:
             sets = np.array([0, steps.n_labels], np.int64), np.arange(steps.n_labels, dtype=np.uint16)
         self._sets = Sets.build(*sets, scores.width, scores.dtype)
         self._several: Bools = np.diff(sets[0]) > 1
 
-    def best(self, data: Dataset, sets: Ints | None = None) -> tuple[Ints, Doubles]:
+    def best(self, batch: Batch, sets: Ints | None = None) -> tuple[Ints, Doubles]:
         """The best labels of all tokens [n]; of every sentence a number [N], −inf where no labelling is possible. sets:
         the set of every token [n]; None: it is the first."""
-        found, totals = np.empty(data.n_tokens, np.int32), np.empty(data.n_sentences)
-        scores, rows = self.scores, self._rows
-        if data.n_tokens + 1 > len(rows) and (n_rows := longest_sentence(data.offsets) + 1) > len(rows):
-            rows = zero_rows((n_rows, scores.width), scores.dtype)
+        found, totals = np.empty(batch.n_tokens, np.int32), np.empty(batch.n_sentences)
         wanted = None if sets is None else self._several[sets]  # where there is one label, it needs no scores
-        table, pattern = scores.table, scores.pattern
+        rows = self.scores.rows(batch, wanted)
+        work = empty_rows((longest_sentence(batch.offsets) + 1, self.scores.width), self.scores.dtype)
         tag_sentences(
-            scores.places.of_tokens(data, 0, data.n_sentences, wanted), table, table.reshape(-1), pattern.labels,
-            scores.weights, data.pointers, data.attributes, data.values, pattern.pointers, data.offsets,
-            NO_SETS if sets is None else sets, *self._sets.arrays, *self._chain, self._soon, rows[:1], rows[1:],
-            self._alive, found, totals,
+            rows.locations, rows.tables, OwnAttributes(batch.pointers, batch.attributes, batch.values), batch.offsets,
+            NO_SETS if sets is None else sets, self._sets, self._chain, sorting_room(rows.locations.shape[1]), work[:1],
+            work[1:], np.empty(self.scores.n_labels, np.int64), found, totals,
         )  # fmt: skip
         return found, totals
 

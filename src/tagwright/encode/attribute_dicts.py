@@ -1,4 +1,4 @@
-"""Ready-made attributes: a dict (or a list of names) a token, as CRFsuite's users have them.
+"""Attribute dicts: a dict (or a list of names) a token, as CRFsuite's users have them.
 
     {"lower": "paris", "title": True, "length": 5.0, "shape": {"X": 1, "x": 1}, "tags": ["a", "b"]}
     ─► lower:paris 1, title 1, length 5, shape:X 1, shape:x 1, tags:a 1, tags:b 1
@@ -8,15 +8,47 @@ as python-crfsuite names them. False and 0 stay attributes with the value 0. A v
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from math import isfinite
 from numbers import Real
 
-from tagwright.encode.flat_text import FlatText
+import numpy as np
+
+from tagwright.arrays import Doubles, Ints, Longs
+from tagwright.encode.text import Text
 from tagwright.errors import DataError
 
 
-def flatten(item: object, text: FlatText, p: int) -> Iterator[tuple[str, float]]:
+Encoded = tuple[Longs, Ints, Doubles]
+"""The attributes of every token: pointers [n + 1], numbers and values."""
+
+
+def number_dicts(parts: Sequence[Text]) -> tuple[list[str], list[Encoded]]:
+    """The distinct names of all attributes, in the order of their first appearance; and every part, encoded."""
+    index: dict[str, int] = {}
+    encoded = [encode_dicts(text, index, learn=True) for text in parts]
+    return list(index), encoded
+
+
+def encode_dicts(text: Text, index: dict[str, int], *, learn: bool = False) -> Encoded:
+    """Unknown attributes are ignored, or numbered where they are to be learned; one that is given twice is added up."""
+    counts: list[int] = []
+    attributes: list[int] = []
+    values: list[float] = []
+    for p, item in enumerate(text.items):
+        found: dict[int, float] = {}
+        for name, value in flatten(item, text, p):
+            number = index.setdefault(name, len(index)) if learn else index.get(name, -1)
+            if number >= 0:
+                found[number] = found.get(number, 0.0) + value
+        counts.append(len(found))
+        attributes.extend(found)
+        values.extend(found.values())
+    pointers = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+    return pointers, np.array(attributes, np.int32), np.array(values, np.float64)
+
+
+def flatten(item: object, text: Text, p: int) -> Iterator[tuple[str, float]]:
     """The (attribute, value) pairs of one item, token p of a text (for errors)."""
     if isinstance(item, Mapping):
         for key, value in item.items():
@@ -37,7 +69,7 @@ def flatten(item: object, text: FlatText, p: int) -> Iterator[tuple[str, float]]
         raise DataError(f"expected a dict of attributes, found {type(item).__name__}", place=text.place(p))
 
 
-def _flatten_value(key: str, value: object, text: FlatText, p: int) -> Iterator[tuple[str, float]]:
+def _flatten_value(key: str, value: object, text: Text, p: int) -> Iterator[tuple[str, float]]:
     if isinstance(value, Real):
         number = float(value)
         if not isfinite(number):

@@ -1,25 +1,38 @@
-"""A Dataset: sentences as integers, concatenated. What the encoder makes and scores/ reads.
+"""A Batch: sentences as integers, concatenated. What the encoder makes and scores/ reads. It never changes.
 
-forms[c, p]          form of the token at p in column c
-attributes of p      attributes[pointers[p] : pointers[p + 1]], with values: conjunctions and ready-made attributes
+forms[c, p]          form of the token at p in source c (a column or a conjunction)
+attributes of p      attributes[pointers[p] : pointers[p + 1]], with values: those of items that are attribute dicts
 labels[p]            gold label; negative where it is not known (−1 − k: it is one of the k-th set of labels)
+
+A word that training did not have is numbered inside its batch: form n_known + u of a column is unknown word u, whose
+attribute codes the batch carries (UnknownWords). The encoder learns nothing from it.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from tagwright.arrays import Floats, Ints, Longs
+from tagwright.text.strings import Strings
+
+
+class UnknownWords(NamedTuple):
+    """The distinct unknown words of one column, and the codes of its terms for each."""
+
+    words: Strings  # [U]
+    codes: Ints  # [U, K]
 
 
 @dataclass(frozen=True, slots=True)
-class Dataset:
-    """N sentences, n tokens; sentence i holds the tokens offsets[i] to offsets[i + 1]."""
+class Batch:
+    """N sentences, n tokens; sentence i holds the tokens offsets[i] to offsets[i + 1] − 1."""
 
     offsets: Longs  # [N + 1]
     forms: Ints  # [C, n]
+    unknown: tuple[UnknownWords, ...]  # of every column
     pointers: Longs  # [n + 1]
     attributes: Ints  # [pointers[-1]]
     values: Floats  # [pointers[-1]], or [0] when all are 1
@@ -37,16 +50,17 @@ class Dataset:
     def lengths(self) -> Longs:
         return np.diff(self.offsets)
 
-    def take(self, order: Longs) -> Dataset:
-        """The same sentences in another order."""
+    def take(self, order: Longs) -> Batch:
+        """The same sentences in another order, or some of them."""
         lengths = self.lengths[order]
         offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
         tokens = spread(self.offsets[:-1][order], lengths)
         sizes = np.diff(self.pointers)[tokens]
         entries = spread(self.pointers[:-1][tokens], sizes)
-        return Dataset(
+        return Batch(
             offsets=offsets,
             forms=np.ascontiguousarray(self.forms[:, tokens]),
+            unknown=self.unknown,
             pointers=np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
             attributes=self.attributes[entries],
             values=self.values[entries] if len(self.values) else self.values,

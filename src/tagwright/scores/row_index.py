@@ -1,0 +1,205 @@
+"""The row index: where the scores of a form in a slot are found. Forms ─► locations ─► rows of a table, or a few weights.
+
+    several attributes, or many weights      a row of the table, with a number for every label
+    one attribute, at most SHORT weights     those weights themselves
+    no weight                                nowhere
+
+Most words are rare, and a rare word two tokens away was seen with one label or two: a row would be 256 bytes for one
+number, to be filled, read, cleared and added up at every pass. A location is one number:
+
+    location ≥ 0       a row
+    location = −1      nowhere
+    location < −1      n weights from w on, as −2 − (SHORT · w + n − 1)
+
+All sources of forms (columns and conjunctions) share one table. Unknown words of a batch get rows of their own, numbered
+after those of the table.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from tagwright._jit import tight_kernel
+from tagwright._registers import fetch_early
+from tagwright.arrays import Bools, Floats, Ints, Longs
+from tagwright.encode.batch import Batch
+from tagwright.encode.encoder import Encoder
+
+SHORT = 8
+"""Weights that are read one by one rather than in a row of the table."""
+NOWHERE = -1
+LARGEST = np.iinfo(np.int32).max // SHORT - 1
+"""The last weight that a location can name; an attribute beyond it gets a row."""
+PREFETCH_DISTANCE = 8
+"""Tokens between asking for a form's locations and reading them."""
+
+
+class Pattern(NamedTuple):
+    """Which (attribute, label) pairs have a weight: attribute a has the weights pointers[a] to pointers[a + 1] − 1."""
+
+    pointers: Longs  # [A + 1]
+    labels: Ints  # [pointers[-1]]
+
+    @property
+    def n_weights(self) -> int:
+        return len(self.labels)
+
+
+class Weights(NamedTuple):
+    """A weight vector and the labels that its weights belong to."""
+
+    pointers: Longs  # [A + 1]
+    labels: Ints  # [n]
+    values: Floats  # [n]
+
+
+class SlotArrays(NamedTuple):
+    """The slots of one source for the kernels: slot s has offset offsets[s], and for its terms k the entries
+    pointers[s] to pointers[s + 1] of `terms` and `bases`."""
+
+    offsets: Longs  # [S]
+    pointers: Longs  # [S + 1]
+    terms: Longs
+    bases: Longs
+
+    @property
+    def n_slots(self) -> int:
+        return len(self.offsets)
+
+
+def slot_arrays(encoder: Encoder) -> list[SlotArrays]:
+    """For each source of the encoder."""
+    arrays = []
+    for slots in encoder.slots:
+        sizes = [len(slot.terms) for slot in slots]
+        arrays.append(
+            SlotArrays(
+                offsets=np.array([slot.offset for slot in slots], np.int64),
+                pointers=np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
+                terms=np.array([term for slot in slots for term in slot.terms], np.int64),
+                bases=np.array([base for slot in slots for base in slot.bases], np.int64),
+            )
+        )
+    return arrays
+
+
+class Locations(NamedTuple):
+    """The locations of all forms, source after source: form f of source c has those of its S slots from
+    begins[c] + f · S on."""
+
+    locations: Ints
+    begins: Longs  # [C]
+
+
+class RowIndex:
+    """The locations of all forms that an encoder knows, with `n_rows` rows. It never changes."""
+
+    def __init__(self, encoder: Encoder, pattern: Pattern) -> None:
+        self.pattern = pattern
+        self.slots = slot_arrays(encoder)
+        self.n_columns = len(encoder.columns)
+        codes = [source.codes for source in encoder.sources]
+        self.known, self.n_rows = self._locate(codes, 0)
+        readers = [(c, s, int(offset)) for c, slots in enumerate(self.slots) for s, offset in enumerate(slots.offsets)]
+        sources = [(len(own), slots.n_slots) for own, slots in zip(codes, self.slots, strict=True)]
+        self.readers: Longs = np.array(readers, np.int64).reshape(-1, 3)
+        self.sources: Longs = np.array(sources, np.int64).reshape(-1, 2)
+
+    def _locate(self, codes: list[Ints], n_rows: int) -> tuple[Locations, int]:
+        """The locations of forms with these codes, source by source; rows are numbered from n_rows on. Returns their
+        end."""
+        sizes = [len(own) * slots.n_slots for own, slots in zip(codes, self.slots, strict=False)]
+        begins = np.cumsum([0, *sizes])
+        locations = np.empty(int(begins[-1]), np.int32)
+        for c, own in enumerate(codes):
+            if len(own):
+                n_rows = locate_forms(
+                    own, self.slots[c], self.pattern.pointers, n_rows, locations[begins[c] : begins[c + 1]]
+                )
+        return Locations(locations, begins[:-1]), n_rows
+
+    def of_forms(self, c: int) -> Ints:
+        """The locations of all known forms of source c [F · S]."""
+        ends = np.append(self.known.begins, len(self.known.locations))
+        return self.known.locations[ends[c] : ends[c + 1]]
+
+    def of_unknown(self, batch: Batch) -> tuple[Locations, int]:
+        """The locations of a batch's unknown words, and the end of their rows, which are numbered from n_rows on."""
+        return self._locate([unknown.codes for unknown in batch.unknown], self.n_rows)
+
+    def of_tokens(self, batch: Batch, unknown: Locations, wanted: Bools | None = None) -> Ints:
+        """The locations of every token in all slots [n, S]; where `wanted` [n] is given, only of those tokens."""
+        out = np.empty((batch.n_tokens, len(self.readers)), np.int32)
+        wanted = EVERY if wanted is None else wanted
+        list_locations(batch.forms, self.readers, self.sources, self.known, unknown, batch.offsets, wanted, out)
+        return out
+
+
+EVERY: Bools = np.empty(0, np.bool_)
+
+
+@tight_kernel
+def locate_forms(codes: Ints, slots: SlotArrays, pointers: Longs, n_rows: int, locations: Ints) -> int:
+    """locations[f · S + s] of all forms with these codes; new rows are numbered from n_rows. Returns their end."""
+    S = slots.offsets.shape[0]
+    for f in range(codes.shape[0]):
+        if f + 1 < codes.shape[0]:  # ask for what the next form reads
+            for k in range(slots.pointers[S]):
+                fetch_early(pointers, slots.bases[k] + max(0, codes[f + 1, slots.terms[k]]))
+        for s in range(S):
+            begin, n, size = 0, 0, 0  # first weight of the last attribute that has any; such attributes; all weights
+            for k in range(slots.pointers[s], slots.pointers[s + 1]):
+                code = codes[f, slots.terms[k]]
+                if code >= 0:
+                    a = slots.bases[k] + code
+                    if pointers[a + 1] > pointers[a]:
+                        begin, n, size = pointers[a], n + 1, size + pointers[a + 1] - pointers[a]
+            if n == 0:
+                locations[f * S + s] = NOWHERE
+            elif n == 1 and size <= SHORT and begin <= LARGEST:
+                locations[f * S + s] = -2 - (SHORT * begin + size - 1)
+            else:
+                locations[f * S + s] = n_rows
+                n_rows += 1
+    return n_rows
+
+
+@tight_kernel
+def find_form(forms: Ints, p: int, offset: int, begin: int, end: int) -> int:
+    """The form `offset` tokens after p; 0 and 1 are the edges."""
+    q = p + offset
+    if q < begin:
+        return 0
+    if q >= end:
+        return 1
+    return int(forms[q])
+
+
+@tight_kernel
+def list_locations(
+    forms: Ints, readers: Longs, sources: Longs, known: Locations, unknown: Locations, offsets: Longs, wanted: Bools,
+    out: Ints,
+) -> None:  # fmt: skip
+    """The locations of the tokens of all sentences, out [n, S]; of the wanted ones [n], or of all where `wanted` is
+    empty. readers [S, 3]: source of a slot, which of its slots it is, and its offset; sources [C, 2]: known forms of a
+    source, and its slots."""
+    S, n = readers.shape[0], out.shape[0]
+    for i in range(offsets.shape[0] - 1):
+        begin, end = offsets[i], offsets[i + 1]
+        for p in range(begin, end):
+            for c in range(sources.shape[0] if p + PREFETCH_DISTANCE < n else 0):
+                fetch_early(known.locations, known.begins[c] + forms[c, p + PREFETCH_DISTANCE] * sources[c, 1])
+            if wanted.shape[0] > 0 and not wanted[p]:
+                for s in range(S):
+                    out[p, s] = NOWHERE
+                continue
+            for s in range(S):
+                c = readers[s, 0]
+                form = find_form(forms[c], p, readers[s, 2], begin, end)
+                if form < sources[c, 0]:
+                    out[p, s] = known.locations[known.begins[c] + form * sources[c, 1] + readers[s, 1]]
+                else:
+                    u = form - sources[c, 0]
+                    out[p, s] = unknown.locations[unknown.begins[c] + u * sources[c, 1] + readers[s, 1]]

@@ -1,0 +1,10 @@
+"""Text: strings as pieces of one long array of letters, looked up and spelled out by kernels.
+
+    strings.py        Strings: many strings end to end; from lists of Python strings, and back
+    key_table.py      numbers ─► numbers: the hash table under everything
+    string_table.py   strings ─► numbers: known ones are found, unknown ones are numbered as they come
+    characters.py     what is true of a character
+    spelling.py       the functions that templates name (suffix, shape, capitalised ...), each defined once
+
+Letters are UTF-8, as files have them. Strings stop here: everything after the encoder sees integers.
+"""

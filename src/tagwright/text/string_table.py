@@ -1,0 +1,198 @@
+"""Strings to numbers, many at once: known strings are found, unknown ones can be numbered as they come.
+
+A Python dictionary asks one string at a time, and every question waits for memory several times (the string, the slot,
+the key, the number). Here a kernel makes the keys of all strings of a batch, and asks for the slot of a later one while
+it looks at this one.
+
+    key of up to seven bytes     the bytes themselves and their number: equal keys are equal strings
+    key of a longer string       a hash of it, seven bytes at a time: what it leads to is compared, letter by letter
+    slot                         key and number, as in key_table.py
+
+Nearly all words, affixes and shapes of European languages have at most seven bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from tagwright._jit import tight_kernel
+from tagwright._registers import fetch_early, load_bytes
+from tagwright.arrays import Bytes, Ints, Longs
+from tagwright.text.key_table import EMPTY, PREFETCH_DISTANCE, first_slot, slots_for
+from tagwright.text.strings import Strings, join
+
+UNKNOWN = -1
+SHORT = 7
+"""Bytes of the longest string that is its own key."""
+SIZE_SHIFT = 56
+LONG = 1 << 60
+"""A bit of the keys of longer strings."""
+HASH_BITS, HASH_MULTIPLIER = 0x7FFFFFFF, 0x5BD1E995
+SOME = 1 << 10
+"""Distinct strings for which there is room at first."""
+
+
+class StringTable(NamedTuple):
+    """Distinct strings; the number of a string is its index."""
+
+    strings: Strings
+    slots: Longs
+
+    @classmethod
+    def build(cls, strings: Strings) -> StringTable:
+        """Of distinct strings."""
+        slots = slots_for(strings.n)
+        insert_strings(strings, np.arange(strings.n), strings.n, slots)
+        return cls(strings, slots)
+
+    def find(self, strings: Strings, found: Ints, first: int = 0) -> Longs:
+        """The number of every string, counted from `first`, into found [n]; UNKNOWN where it is not there. Returns
+        which those are."""
+        unknown = np.empty(len(strings.begins), np.int64)
+        return unknown[: find_strings(strings, self, first, unknown, found)]
+
+
+class StringTables(NamedTuple):
+    """Several tables in the same arrays: table k has the strings from firsts[k] on and the slots from begins[k] to
+    begins[k + 1]."""
+
+    strings: Strings
+    slots: Longs
+    firsts: Longs  # [K + 1]
+    begins: Longs  # [K + 1]
+
+    @classmethod
+    def build(cls, parts: Sequence[Strings]) -> StringTables:
+        """Of the distinct strings of every table."""
+        slots = [StringTable.build(part).slots for part in parts]
+        firsts, begins = (np.cumsum([0, *sizes]) for sizes in ([part.n for part in parts], map(len, slots)))
+        strings = join(parts) if parts else Strings.of([], 0)
+        return cls(strings, np.concatenate([NO_SLOTS, *slots]), firsts, begins)
+
+
+NO_SLOTS: Longs = np.empty(0, np.int64)
+
+
+@tight_kernel
+def string_key(letters: Bytes, begin: int, end: int) -> int:
+    """The key of a string; EMPTY where it is absent."""
+    n = end - begin
+    if n < 0:
+        return EMPTY
+    if n <= SHORT:
+        return int(load_bytes(letters, begin, n) | (n << SIZE_SHIFT))
+    h = n
+    for p in range(begin, end, SHORT):
+        word = load_bytes(letters, p, min(SHORT, end - p)) ^ h
+        h = ((word ^ (word >> 31)) & HASH_BITS) * HASH_MULTIPLIER
+    return int(LONG | ((h ^ (h >> 31)) & HASH_BITS))
+
+
+@tight_kernel
+def same_letters(a: Bytes, i: int, b: Bytes, j: int, n: int) -> bool:
+    """Whether n bytes from a[i] and b[j] on are the same."""
+    for p in range(0, n, SHORT):
+        size = min(SHORT, n - p)
+        if load_bytes(a, i + p, size) != load_bytes(b, j + p, size):
+            return False
+    return True
+
+
+@tight_kernel
+def is_string(known: Strings, k: int, key: int, letters: Bytes, begin: int, end: int) -> bool:
+    """Whether string k, which has the same key, is this one."""
+    if key < LONG:
+        return True
+    return bool(known.ends[k] - known.begins[k] == end - begin) and same_letters(
+        letters, begin, known.letters, known.begins[k], end - begin
+    )
+
+
+@tight_kernel
+def find_number(
+    key: int, letters: Bytes, begin: int, end: int, slots: Longs, first: int, last: int, known: Strings, base: int
+) -> int:
+    """The number of a string in the table with slots[first : last], UNKNOWN where it has none; the string with number
+    s of that table is known[base + s]."""
+    n = last - first
+    slot = first_slot(key, n)
+    while slots[first + slot] != EMPTY:
+        number = slots[first + slot + 1]
+        if slots[first + slot] == key and is_string(known, base + number, key, letters, begin, end):
+            return int(number)
+        slot = (slot + 2) & (n - 1)
+    return UNKNOWN
+
+
+@tight_kernel
+def find_strings(strings: Strings, table: StringTable, first: int, unknown: Longs, found: Ints) -> int:
+    """As StringTable.find. unknown [n]: keys first, then from the front the strings that are not there; returns how
+    many they are."""
+    n, n_unknown, S = strings.begins.shape[0], 0, table.slots.shape[0]
+    for k in range(n):
+        unknown[k] = string_key(strings.letters, strings.begins[k], strings.ends[k])
+    for k in range(n):
+        if k + PREFETCH_DISTANCE < n:
+            fetch_early(table.slots, first_slot(unknown[k + PREFETCH_DISTANCE], S))
+        begin, end = strings.begins[k], strings.ends[k]
+        number = find_number(unknown[k], strings.letters, begin, end, table.slots, 0, S, table.strings, 0)
+        found[k] = number + first if number != UNKNOWN else UNKNOWN
+        if number == UNKNOWN:
+            unknown[n_unknown] = k
+            n_unknown += 1
+    return n_unknown
+
+
+def number_strings(strings: Strings) -> tuple[Ints, Longs]:
+    """Number strings in the order of their first appearance: the number of every string (UNKNOWN for an absent one),
+    and where each distinct one appears first. Parts of a text that are numbered one after the other, and their distinct
+    strings in that order again, get the same numbers as the whole."""
+    found, first = np.empty(strings.n, np.int32), np.empty(strings.n, np.int64)
+    slots = slots_for(min(strings.n, SOME))
+    k, n = number_next(strings, 0, 0, slots, found, first)
+    while k < strings.n:  # the table was half full
+        slots = slots_for(2 * n)
+        insert_strings(strings, first, n, slots)
+        k, n = number_next(strings, k, n, slots, found, first)
+    return found, first[:n].copy()
+
+
+@tight_kernel
+def insert_strings(strings: Strings, which: Longs, n: int, slots: Longs) -> None:
+    """Put the distinct strings which[0], which[1] ... which[n − 1] into empty slots, numbered from 0."""
+    for number in range(n):
+        k = which[number]
+        key = string_key(strings.letters, strings.begins[k], strings.ends[k])
+        slot = first_slot(key, slots.shape[0])
+        while slots[slot] != EMPTY:
+            slot = (slot + 2) & (slots.shape[0] - 1)
+        slots[slot], slots[slot + 1] = key, number
+
+
+@tight_kernel
+def number_next(strings: Strings, start: int, n: int, slots: Longs, found: Ints, first: Longs) -> tuple[int, int]:
+    """Number the strings from `start` on, n distinct ones being known, until the slots are half full; returns where
+    that was and how many distinct ones there are. first [n]: where they appear."""
+    size = slots.shape[0]
+    for k in range(start, strings.begins.shape[0]):
+        if 4 * n >= size:
+            return k, n
+        begin, end = strings.begins[k], strings.ends[k]
+        key = string_key(strings.letters, begin, end)
+        if key == EMPTY:
+            found[k] = UNKNOWN
+            continue
+        slot = first_slot(key, size)
+        while slots[slot] != EMPTY:
+            if slots[slot] == key and is_string(strings, first[slots[slot + 1]], key, strings.letters, begin, end):
+                break
+            slot = (slot + 2) & (size - 1)
+        if slots[slot] == EMPTY:
+            slots[slot], slots[slot + 1] = key, n
+            first[n] = k
+            n += 1
+        found[k] = slots[slot + 1]
+    return strings.begins.shape[0], n

@@ -1,0 +1,127 @@
+"""Strings: many strings as pieces of one long array of letters, in UTF-8, as files have them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import numpy as np
+
+from tagwright._jit import tight_kernel
+from tagwright.arrays import Bytes, Longs
+
+PADDING = 8
+"""Bytes after the last letter, so that kernels may load eight at a time anywhere."""
+SEPARATOR = "\0"
+"""Between strings that are joined; hardly any string has one of its own."""
+ABSENT = -1
+"""The length of a piece that is not there."""
+
+
+class Strings(NamedTuple):
+    """String k is letters[begins[k] : ends[k]]; it is absent where its end lies before its beginning."""
+
+    letters: Bytes  # [size + PADDING]
+    begins: Longs  # [n]
+    ends: Longs  # [n]
+
+    @classmethod
+    def of(cls, values: Iterable[str], n: int) -> Strings:
+        """Of n Python strings; TypeError where one of the values is none, ValueError where there are not n."""
+        if not isinstance(values, list | tuple):
+            values = list(values)
+        if len(values) != n:
+            raise ValueError(f"{len(values)} strings, expected {n}")
+        begins, ends = np.empty(n, np.int64), np.empty(n, np.int64)
+        letters = pad(SEPARATOR.join(values).encode("utf-8", "surrogatepass"))
+        if split_letters(letters, begins, ends) != max(n, 1):  # some strings hold a separator
+            sizes = [len(value.encode("utf-8", "surrogatepass")) for value in values]
+            ends = np.cumsum(np.array(sizes, np.int64) + 1) - 1
+            begins = ends - sizes
+        return cls(letters, begins, ends)
+
+    @property
+    def n(self) -> int:
+        return len(self.begins)
+
+    def take(self, which: Longs) -> Strings:
+        """Some of them."""
+        return Strings(self.letters, self.begins[which], self.ends[which])
+
+    def compact(self) -> Strings:
+        """The same strings, with no letters but theirs and a separator after each. None may be absent."""
+        ends = np.cumsum(self.ends - self.begins + 1)
+        letters = np.zeros(int(ends[-1] if len(ends) else 0) + PADDING, np.uint8)
+        begins = ends - (self.ends - self.begins + 1)
+        gather_letters(self, begins, letters)
+        return Strings(letters, begins, ends - 1)
+
+    def lower(self) -> Strings:
+        """In lower case, as `str.lower` has it. Asked of compact strings: separators keep words apart, for the lower
+        case of a Greek sigma depends on what follows it."""
+        text = self.letters[:-PADDING].tobytes().decode("utf-8", "surrogatepass")
+        lowered = text.lower()
+        if len(lowered) != len(text):  # a few characters become two
+            return Strings.of([string.lower() for string in self.decode()], self.n)
+        letters = pad(lowered.encode("utf-8", "surrogatepass"))
+        if text.isascii():
+            return Strings(letters, self.begins, self.ends)
+        before, after = character_starts(self.letters), character_starts(letters)
+        begins, ends = (after[np.searchsorted(before, bounds)] for bounds in (self.begins, self.ends))
+        return Strings(letters, begins, ends)
+
+    def decode(self) -> list[str]:
+        """As Python has them; an absent one is ""."""
+        letters = self.letters.tobytes()
+        pairs = zip(self.begins.tolist(), self.ends.tolist(), strict=True)
+        return [letters[begin:end].decode("utf-8", "surrogatepass") for begin, end in pairs]
+
+
+def pad(letters: bytes) -> Bytes:
+    """Letters as an array, with PADDING after them."""
+    return np.frombuffer(letters + bytes(PADDING), np.uint8)
+
+
+def join(parts: Iterable[Strings]) -> Strings:
+    """Some Strings as one: their letters and their strings end to end."""
+    parts = list(parts)
+    shifts = np.cumsum([0, *(len(part.letters) for part in parts)])
+    begins = [part.begins + shift for part, shift in zip(parts, shifts, strict=False)]
+    ends = [part.ends + shift for part, shift in zip(parts, shifts, strict=False)]
+    return Strings(np.concatenate([part.letters for part in parts]), np.concatenate(begins), np.concatenate(ends))
+
+
+@tight_kernel
+def split_letters(letters: Bytes, begins: Longs, ends: Longs) -> int:
+    """Where strings that were joined begin and end; returns how many pieces there are, and writes those there is room
+    for."""
+    n, size, k, begin = begins.shape[0], letters.shape[0] - PADDING, 0, 0
+    for p in range(size):
+        if letters[p] == 0:
+            if k < n:
+                begins[k], ends[k] = begin, p
+            k += 1
+            begin = p + 1
+    if k < n:
+        begins[k], ends[k] = begin, size
+    return k + 1
+
+
+@tight_kernel
+def gather_letters(strings: Strings, begins: Longs, target: Bytes) -> None:
+    """The letters of every string to where it begins in the target."""
+    for k in range(strings.begins.shape[0]):
+        copy_letters(strings.letters, strings.begins[k], strings.ends[k], target, begins[k])
+
+
+@tight_kernel
+def copy_letters(source: Bytes, begin: int, end: int, target: Bytes, at: int) -> int:
+    """A piece of letters to `at`; returns its end there."""
+    for p in range(begin, end):
+        target[at + p - begin] = source[p]
+    return int(at + max(end - begin, 0))
+
+
+def character_starts(letters: Bytes) -> Longs:
+    """The bytes that begin a character."""
+    return np.flatnonzero((letters & 0xC0) != 0x80)
