@@ -1,6 +1,7 @@
 """The model file, the last step of `save` and the first of `load`.
 
-    learner ─► header, arrays, strings ─► write_model ─► file ─► read_model ─► StoredModel ─► learner
+    learner ─► header, arrays, strings ─► write_model ─► file  ─► read_model   ─► StoredModel ─► learner
+                                          pack_model  ─► bytes ─► unpack_model                    (pickle)
 
     file     = envelope (32 bytes) + payload
     envelope = magic (8) | version u32 | CRC of head u32 | payload bytes u64 | CRC of payload u32 | CRC of envelope u32
@@ -21,6 +22,7 @@ from __future__ import annotations
 
 import codecs
 import errno
+import io
 import json
 import math
 import os
@@ -97,7 +99,7 @@ def write_model(
     The header comes back with sorted keys, and its tuples as lists. A symbolic link stays a link.
     """
     name = os.fspath(path)
-    with _clear_write_errors(name):
+    with _clear_write_errors(f"{name}: cannot write the model"):
         target = os.path.realpath(name)
         if os.path.isdir(target) or not os.path.basename(name):
             raise ValueError(f"it is a folder: give a file, such as {os.path.join(name, 'model.tw')}")
@@ -105,6 +107,13 @@ def write_model(
             raise ValueError("it is a device or a pipe: give a file")
         payload = _pack_payload(dict(header), arrays, strings)
         _replace_file(target, [_pack_envelope(payload), payload])
+
+
+def pack_model(header: Mapping[str, JSON], arrays: Mapping[str, Array], strings: Mapping[str, Sequence[str]]) -> bytes:
+    """The bytes that `write_model` would write."""
+    with _clear_write_errors("cannot pack the model"):
+        payload = _pack_payload(dict(header), arrays, strings)
+        return _pack_envelope(payload) + payload
 
 
 def _pack_payload(
@@ -211,12 +220,12 @@ def _replace_file(target: str, blocks: Sequence[bytes]) -> None:
 
 
 @contextmanager
-def _clear_write_errors(path: str) -> Iterator[None]:
+def _clear_write_errors(failure: str) -> Iterator[None]:
     """Turn whatever goes wrong into one ModelFileError with the cure."""
     try:
         yield
     except (OSError, RecursionError, ValueError, SafetensorError) as error:
-        raise ModelFileError(f"{path}: cannot write the model: {_explain_write(error)}.") from error
+        raise ModelFileError(f"{failure}: {_explain_write(error)}.") from error
 
 
 def _explain_write(error: Exception) -> str:
@@ -235,39 +244,52 @@ def _explain_write(error: Exception) -> str:
 
 def read_model(path: PathLike) -> StoredModel:
     """Read a whole model and check every byte of it. Any wrong file is a ModelFileError that says what it is."""
-    with _opened(path) as file:
-        envelope = _read_envelope(file)
-        payload = file.read(envelope.payload_bytes)
-        if zlib.crc32(payload) != envelope.payload_crc:
-            raise _WrongFileError("a damaged model (its checksum does not fit its bytes)", RESTORE)
-        description = _parse_head(payload[: _head_bytes(payload)], envelope)
-        arrays, strings = _unpack_tensors(safetensors.numpy.load(payload), description["strings"])
-        return StoredModel(description["header"], arrays, strings, envelope.version, ENVELOPE.size + len(payload))
+    with _clear_read_errors(os.fspath(path)), _opened(path) as file:
+        return _read_whole(file, os.fstat(file.fileno()).st_size)
+
+
+def unpack_model(data: bytes, name: str = "bytes") -> StoredModel:
+    """The model in the bytes that `pack_model` made, checked like a file's. Errors call the bytes by `name`."""
+    with _clear_read_errors(name):
+        return _read_whole(io.BytesIO(data), len(data))
+
+
+def _read_whole(file: BinaryIO, n_bytes: int) -> StoredModel:
+    envelope = _read_envelope(file, n_bytes)
+    payload = file.read(envelope.payload_bytes)
+    if zlib.crc32(payload) != envelope.payload_crc:
+        raise _WrongFileError("a damaged model (its checksum does not fit its bytes)", RESTORE)
+    description = _parse_head(payload[: _head_bytes(payload)], envelope)
+    arrays, strings = _unpack_tensors(safetensors.numpy.load(payload), description["strings"])
+    return StoredModel(description["header"], arrays, strings, envelope.version, n_bytes)
 
 
 def read_header(path: PathLike) -> dict[str, JSON]:
     """Read the header alone. Damage in the arrays is not looked for; `read_model` finds it."""
-    with _opened(path) as file:
-        envelope = _read_envelope(file)
+    with _clear_read_errors(os.fspath(path)), _opened(path) as file:
+        envelope = _read_envelope(file, os.fstat(file.fileno()).st_size)
         start = file.read(8)
         rest = file.read(min(_head_bytes(start), MAX_HEAD_BYTES, envelope.payload_bytes) - len(start))
         return cast("dict[str, JSON]", _parse_head(start + rest, envelope)["header"])
 
 
+def _opened(path: PathLike) -> BinaryIO:
+    mode = os.stat(path).st_mode  # before `open`, which would wait for a pipe
+    if stat.S_ISDIR(mode):
+        raise _WrongFileError("a folder", "Give the model file inside it.")
+    if not stat.S_ISREG(mode):
+        raise _WrongFileError("a device or a pipe", "Copy its content to a file first.")
+    return open(path, "rb")
+
+
 @contextmanager
-def _opened(path: PathLike) -> Iterator[BinaryIO]:
-    """The open file; whatever goes wrong with it becomes one ModelFileError that names it."""
+def _clear_read_errors(name: str) -> Iterator[None]:
+    """Turn whatever goes wrong into one ModelFileError that names the file."""
     try:
-        mode = os.stat(path).st_mode  # before `open`, which would wait for a pipe
-        if stat.S_ISDIR(mode):
-            raise _WrongFileError("a folder", "Give the model file inside it.")
-        if not stat.S_ISREG(mode):
-            raise _WrongFileError("a device or a pipe", "Copy its content to a file first.")
-        with open(path, "rb") as file:
-            yield file
+        yield
     except READ_ERRORS as error:
         found, cure = _explain_read(error)
-        raise ModelFileError(f"{os.fspath(path)}: found {found}, expected a Tagwright model. {cure}") from error
+        raise ModelFileError(f"{name}: found {found}, expected a Tagwright model. {cure}") from error
 
 
 def _explain_read(error: Exception) -> tuple[str, str]:
@@ -287,9 +309,8 @@ def _explain_read(error: Exception) -> tuple[str, str]:
     return f"a model with wrong content ({error})", RESTORE
 
 
-def _read_envelope(file: BinaryIO) -> _Envelope:
+def _read_envelope(file: BinaryIO, n_bytes: int) -> _Envelope:
     data = file.read(ENVELOPE.size)
-    n_bytes = os.fstat(file.fileno()).st_size
     if not data.startswith(MAGIC):
         raise _WrongFileError(*_recognise(data + file.read(512)))
     if len(data) < ENVELOPE.size:
