@@ -117,9 +117,9 @@ def _checked(probabilities: ArrayLike, right: ArrayLike) -> tuple[Doubles, Flags
     given, truth = np.asarray(probabilities, np.float64), np.asarray(right)
     if given.ndim != 1 or truth.shape != given.shape or truth.dtype != np.bool_:
         found = f"{truth.dtype} of shape {truth.shape} for probabilities of shape {given.shape}"
-        raise DataError(f"found {found}, expected one boolean a probability", place="right")
+        raise DataError(f"found {found}, expected one boolean a probability", location="right")
     if not len(given):
-        raise DataError("there is nothing to calibrate: no probabilities", place="probabilities")
+        raise DataError("there is nothing to calibrate: no probabilities", location="probabilities")
     if not ((given >= 0) & (given <= 1)).all():
-        raise DataError(f"found {given[~((given >= 0) & (given <= 1))][0]}, expected 0 to 1", place="probabilities")
+        raise DataError(f"found {given[~((given >= 0) & (given <= 1))][0]}, expected 0 to 1", location="probabilities")
     return given, truth

@@ -255,7 +255,7 @@ def align(gold: Sentences, predicted: Sentences, *, name: str = "predicted") -> 
     """Check that both have the same shape, and turn labels into numbers. Errors call the prediction `name`."""
     lengths = _check_shape(gold, predicted, name, "labels")
     if not lengths.sum():
-        raise DataError("no labels to evaluate; give at least one sentence with one token", place="gold")
+        raise DataError("no labels to evaluate; give at least one sentence with one token", location="gold")
     distinct = set(chain.from_iterable(gold)) | set(chain.from_iterable(predicted))
     if not all(isinstance(label, str) for label in distinct):
         _refuse_label(gold, "gold")
@@ -336,16 +336,16 @@ def _split_label(label: str) -> tuple[str, str]:
 
 def _check_shape(gold: Sentences, other: Sentences, name: str, unit: str) -> Integers:
     """The lengths of the gold sentences [N], once `other` is known to have the same."""
-    for side, place in ((gold, "gold"), (other, name)):
+    for side, location in ((gold, "gold"), (other, name)):
         if isinstance(side, str) or any(isinstance(sentence, str) for sentence in side):
-            raise DataError("found a string for a sentence; expected a list of lists of strings", place=place)
+            raise DataError("found a string for a sentence; expected a list of lists of strings", location=location)
     if len(gold) != len(other):
-        raise DataError(f"found {len(other)} sentences; expected {len(gold)}, as many as gold has", place=name)
+        raise DataError(f"found {len(other)} sentences; expected {len(gold)}, as many as gold has", location=name)
     lengths = np.fromiter(map(len, gold), np.int64, len(gold))
     others = np.fromiter(map(len, other), np.int64, len(other))
     for i in np.flatnonzero(lengths != others)[:1]:
         message = f"found {others[i]} {unit}; expected {lengths[i]}, as many as gold[{i}] has labels"
-        raise DataError(message, place=f"{name}[{i}]")
+        raise DataError(message, location=f"{name}[{i}]")
     return lengths
 
 
@@ -353,7 +353,7 @@ def _refuse_label(side: Sentences, name: str) -> None:
     for i, sentence in enumerate(side):
         for j, label in enumerate(sentence):
             if not isinstance(label, str):
-                raise DataError(f"found {label!r} for a label; expected a string", place=f"{name}[{i}][{j}]")
+                raise DataError(f"found {label!r} for a label; expected a string", location=f"{name}[{i}][{j}]")
 
 
 def _accuracy_by_word(

@@ -141,31 +141,31 @@ def _pack_envelope(payload: bytes) -> bytes:
     return ENVELOPE.pack(*fields, _envelope_crc(ENVELOPE.pack(*fields, 0)))
 
 
-def _check_json(value: JSON, place: str) -> None:
+def _check_json(value: JSON, location: str) -> None:
     """Refuse what JSON would lose or change without a word: NaN, keys that are no strings, other types."""
     if isinstance(value, str):
-        _check_text(value, place)
+        _check_text(value, location)
     elif isinstance(value, float):
         if not math.isfinite(value):
-            raise ValueError(f"{place} is {value!r}, JSON has only finite numbers: store None instead")
+            raise ValueError(f"{location} is {value!r}, JSON has only finite numbers: store None instead")
     elif isinstance(value, dict):
         for key, item in value.items():
             if not isinstance(key, str):
-                raise ValueError(f"{place} has the key {key!r}, JSON keys are strings: use str(key)")
-            _check_text(key, f"the key {key!r} of {place}")
-            _check_json(item, f"{place}[{key!r}]")
+                raise ValueError(f"{location} has the key {key!r}, JSON keys are strings: use str(key)")
+            _check_text(key, f"the key {key!r} of {location}")
+            _check_json(item, f"{location}[{key!r}]")
     elif isinstance(value, list | tuple):
         for index, item in enumerate(value):
-            _check_json(item, f"{place}[{index}]")
+            _check_json(item, f"{location}[{index}]")
     elif value is not None and not isinstance(value, int):
-        raise ValueError(f"{place} is of type {type(value).__name__}, not one of JSON's: store arrays as arrays")
+        raise ValueError(f"{location} is of type {type(value).__name__}, not one of JSON's: store arrays as arrays")
 
 
-def _check_text(text: str, place: str) -> None:
+def _check_text(text: str, location: str) -> None:
     try:
         text.encode("utf-8")
     except UnicodeEncodeError as error:
-        found = f"{place} holds {text[error.start]!r}, half of a surrogate pair"
+        found = f"{location} holds {text[error.start]!r}, half of a surrogate pair"
         raise ValueError(f"{found}: read the data in its right encoding") from error
 
 

@@ -41,7 +41,7 @@ def require_plots(path: str | os.PathLike[str]) -> None:
     """Refuse a picture that could not be written: a wrong ending, or no matplotlib."""
     ending = Path(path).suffix.lower()
     if ending not in FORMATS:
-        raise DataError(f"found the ending {ending!r}, expected one of {', '.join(FORMATS)}", place=str(path))
+        raise DataError(f"found the ending {ending!r}, expected one of {', '.join(FORMATS)}", location=str(path))
     _matplotlib()
 
 

@@ -89,7 +89,7 @@ def test_reading_after_detection_loses_nothing() -> None:
     text = "\n" + "w T\n" * 100 + "\nx U\n"
     sentences = list(read_sentences(io.StringIO(text)))
     assert [len(sentence) for sentence in sentences] == [100, 1]
-    assert [sentence.place for sentence in sentences] == ["<stream>:2", "<stream>:103"]
+    assert [sentence.location for sentence in sentences] == ["<stream>:2", "<stream>:103"]
 
 
 def test_unknown_format() -> None:

@@ -88,7 +88,7 @@ def hold_out(corpus: Corpus, share: str) -> tuple[Corpus, Corpus]:
     wanted = set(_spread(len(corpus.X), part))
     if not 0 < len(wanted) < len(corpus.X):
         raise DataError(
-            f"{share} of {len(corpus.X)} sentences leaves one side empty; give a file for --dev", place=corpus.name
+            f"{share} of {len(corpus.X)} sentences leaves one side empty; give a file for --dev", location=corpus.name
         )
     return _choose(corpus, wanted, inside=False), _choose(corpus, wanted, inside=True)
 

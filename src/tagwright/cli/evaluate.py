@@ -50,7 +50,7 @@ def prepare_page(folder: str) -> str:
     try:
         os.makedirs(folder, exist_ok=True)
     except (FileExistsError, NotADirectoryError):
-        raise DataError("found a file, expected a folder for the report; name another", place=folder) from None
+        raise DataError("found a file, expected a folder for the report; name another", location=folder) from None
     page = os.path.join(folder, PAGE)
     check_target(page)
     return page

@@ -17,14 +17,14 @@ def check_target(path: str) -> None:
     """Refuse a file that cannot be written, before any work is done for it."""
     folder = os.path.dirname(path) or "."
     if not path or os.path.isdir(path) or path.endswith(os.sep):
-        raise DataError("found a folder, expected a file to write; name a file in it", place=path or "''")
+        raise DataError("found a folder, expected a file to write; name a file in it", location=path or "''")
     if not os.path.isdir(folder):
-        raise DataError(f"the folder {folder!r} does not exist; make it first (mkdir -p)", place=path)
+        raise DataError(f"the folder {folder!r} does not exist; make it first (mkdir -p)", location=path)
     if os.path.exists(path) and not os.path.isfile(path):
-        raise DataError("found a device or a pipe, expected a file to write; name a file", place=path)
+        raise DataError("found a device or a pipe, expected a file to write; name a file", location=path)
     target = path if os.path.exists(path) else folder
     if not os.access(folder, os.W_OK | os.X_OK) or not os.access(target, os.W_OK):
-        raise DataError("no permission to write here; choose another place", place=path)
+        raise DataError("no permission to write here; choose another place", location=path)
 
 
 @contextmanager

@@ -108,14 +108,14 @@ def make_plan(
 def _check_labels(data: Labelled) -> None:
     """Refuse data in which there is nothing to learn."""
     if len(data.X) != len(data.y):
-        raise DataError(f"{len(data.X)} sentences but {len(data.y)} label lists; give every sentence one", place="y")
+        raise DataError(f"{len(data.X)} sentences but {len(data.y)} label lists; give every sentence one", location="y")
     labels = set(chain.from_iterable(data.y))
     if not labels:
-        raise DataError("there are no sentences to compare on", place="X")
+        raise DataError("there are no sentences to compare on", location="X")
     if len(labels) == 1:
         raise DataError(
             f"every token has the label {labels.pop()!r}, so all systems are right; is this the right column?",
-            place="y",
+            location="y",
         )
 
 
@@ -124,4 +124,4 @@ def _check_spans(splits: Sequence[Split], tested: Labelled) -> None:
     for split in splits:
         if all(label == "O" for i in split.test.tolist() for label in tested.y[i]):
             where = "the test set" if split.fold is None else f"fold {split.fold + 1} of draw {split.draw + 1}"
-            raise DataError(f"{where} has no spans, so no F1; take fewer folds or more sentences", place="y")
+            raise DataError(f"{where} has no spans, so no F1; take fewer folds or more sentences", location="y")

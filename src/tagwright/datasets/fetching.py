@@ -37,7 +37,7 @@ def find_files(corpus: Corpus, folder: str | os.PathLike[str] | None = None) -> 
         raise DataError(
             f"there is no {missing[0].name}; put the files of {corpus.name} there ({corpus.home}), or leave out the "
             f"folder (and {VARIABLE}) to have them downloaded",
-            place=str(home),
+            location=str(home),
         )
     if missing:
         _fetch(corpus, home)
@@ -50,7 +50,7 @@ def _exists(path: Path) -> bool:
     try:
         return path.is_file()
     except OSError as error:  # a folder that may not be entered
-        raise DataError(f"cannot be read ({error.strerror}); change its permissions", place=str(path)) from error
+        raise DataError(f"cannot be read ({error.strerror}); change its permissions", location=str(path)) from error
 
 
 def check_file(path: Path, file: CorpusFile) -> None:
@@ -58,12 +58,12 @@ def check_file(path: Path, file: CorpusFile) -> None:
     try:
         found = hashlib.sha256(path.read_bytes()).hexdigest()
     except OSError as error:
-        raise DataError(f"cannot be read ({error.strerror}); change its permissions", place=str(path)) from error
+        raise DataError(f"cannot be read ({error.strerror}); change its permissions", location=str(path)) from error
     if found != file.sha256:
         raise DataError(
             f"the file is not the one registered (SHA-256 {found[:12]}..., expected {file.sha256[:12]}...); it is left "
             "as it is: move it away to have the right one downloaded, or read your own file with tagwright.io",
-            place=str(path),
+            location=str(path),
         )
 
 

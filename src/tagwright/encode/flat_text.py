@@ -42,7 +42,7 @@ class FlatText:
             offsets, n_empty = sentence_offsets(X, argument)
             if n_empty:
                 place = f"{argument}[{int(np.argmin(np.diff(offsets)))}]"
-                raise DataError("the sentence is empty; leave empty sentences out", place=place)
+                raise DataError("the sentence is empty; leave empty sentences out", location=place)
         expected = width if width is not None else _width(next(iter(next(iter(X))))) if len(offsets) > 1 else 1
         text = cls(X, offsets, expected, _read(X, offsets) if expected == 1 else None)
         if text.words is None and _widths(text.items) - {expected}:
@@ -55,7 +55,7 @@ class FlatText:
         if len(found) != self.offsets[-1]:  # a table, say: as long as it has rows, and then it gives its columns
             raise DataError(
                 f"the sentences say that they have {self.offsets[-1]} items, and have {len(found)}; give lists",
-                place="X",
+                location="X",
             )
         return found
 
@@ -81,7 +81,7 @@ def sentence_offsets(X: Sentences, argument: str = "X") -> tuple[Longs, int]:
         offsets = np.empty(len(X) + 1, np.int64)
         return offsets, measure_lists(id(X), offsets)
     if isinstance(X, str | Mapping) or not hasattr(X, "__len__"):
-        raise DataError(f"expected a list of sentences, found {type(X).__name__}", place=argument)
+        raise DataError(f"expected a list of sentences, found {type(X).__name__}", location=argument)
     if not any(issubclass(kind, str) or not hasattr(kind, "__len__") for kind in set(map(type, X))):
         lengths = list(map(len, X))
         return np.array(list(accumulate(lengths, initial=0)), np.int64), lengths.count(0)
@@ -92,7 +92,7 @@ def sentence_offsets(X: Sentences, argument: str = "X") -> tuple[Longs, int]:
             found = f"found {sentence!r:.60}"
         else:
             continue
-        raise DataError(f"a sentence is a list of items, {found}", place=f"{argument}[{i}]")
+        raise DataError(f"a sentence is a list of items, {found}", location=f"{argument}[{i}]")
     raise AssertionError("some sentence was no list")
 
 
@@ -132,5 +132,5 @@ def _refuse_item(text: FlatText, argument: str, *, given: bool) -> None:
         if _width(item) != text.width or _width(item) < 0:
             shown = repr(item)[:60]
             raise DataError(
-                f"expected {expected} ({why}), found {type(item).__name__} {shown}", place=text.place(p, argument)
+                f"expected {expected} ({why}), found {type(item).__name__} {shown}", location=text.place(p, argument)
             )

@@ -33,13 +33,13 @@ def find_columns(
     if not rows:
         return Layout("columns", None, tuple(range(n_inputs or 1)))
     width = len(split_line(rows[0]))
-    place = lines.place(lines.first_number(rows[0]))
+    location = lines.location(lines.first_number(rows[0]))
     if names and label is not None and len(names) != width:
         raise DataError(
             f"found {width} columns, expected {len(names)}: line 1 names {' '.join(names)}; correct one of the lines",
-            place=place,
+            location=location,
         )
-    target, chosen = choose_columns(label, inputs, n_inputs, width, names, place)
+    target, chosen = choose_columns(label, inputs, n_inputs, width, names, location)
     input_names = tuple(names[i] for i in chosen) if len(names) > max(chosen) else ()
     return Layout("columns", target, chosen, input_names, width if target is not None else 0)
 
@@ -87,11 +87,11 @@ def read_columns(lines: Lines, layout: Layout) -> Iterator[Sentence]:
         else:
             items = list(zip(*[fields[i::step] for i in inputs]))
         labels = None if label is None else fields[label::step]
-        place = f"{name}:{number + lead}"
+        location = f"{name}:{number + lead}"
         if held:
             lead += len(held)
             block, held = held + block, []
-        yield Sentence(items, labels, place, block, range(lead, len(block) - 1), "columns", newline)
+        yield Sentence(items, labels, location, block, range(lead, len(block) - 1), "columns", newline)
 
 
 def _split_block(rows: list[str], lines: Lines, number: int, layout: Layout) -> tuple[list[str], int]:
@@ -122,25 +122,25 @@ def _split_carefully(rows: list[str], lines: Lines, number: int, layout: Layout)
     table = []
     for i, line in enumerate(rows):
         fields = split_line(line)
-        place = lines.place(number + i)
+        location = lines.location(number + i)
         if layout.width and len(fields) != layout.width:
             raise DataError(
                 f"found {count_columns(len(fields))} in {line[:60]!r}, expected {layout.width} as on the first line; "
                 "correct the line (a line between sentences must be blank; a field cannot hold the separator)",
-                place=place,
+                location=location,
             )
         if len(fields) < needed:
             raise DataError(
                 f"found {count_columns(len(fields))} in {line[:60]!r}, expected at least {needed}; add what is "
                 "missing, or choose other input columns",
-                place=place,
+                location=location,
             )
         for column in sorted(used):
             if not fields[column]:
                 what = "label" if column == layout.label else "field"
                 raise DataError(
                     f"column {column} is empty, expected a {what}; write one (often '_' or 'O') between the tabs",
-                    place=place,
+                    location=location,
                 )
         table.append(fields)
     return table
@@ -157,7 +157,7 @@ def rows_of(sentence: Sentence, forbidden: str) -> list[tuple[str, ...]]:
     for item in sentence.items:
         if isinstance(item, dict):
             raise DataError(
-                "attributes cannot be written as words; write labels alone (crfsuite)", place=sentence.place
+                "attributes cannot be written as words; write labels alone (crfsuite)", location=sentence.location
             )
         row = (item,) if isinstance(item, str) else item
         for field in row:
@@ -165,7 +165,7 @@ def rows_of(sentence: Sentence, forbidden: str) -> list[tuple[str, ...]]:
                 raise DataError(
                     f"the format cannot hold the word {field[:60]!r}: it is empty or holds a separator; "
                     "write another format (columns or conllu for words with spaces)",
-                    place=sentence.place or None,
+                    location=sentence.location or None,
                 )
         rows.append(row)
     return rows

@@ -37,10 +37,10 @@ def find_conllu(
             raise DataError(
                 f"found CoNLL-U, where words alone are the default input; expected {n_inputs} input columns: "
                 f"say which of {', '.join(names)} they are",
-                place=lines.name,
+                location=lines.name,
             )
         inputs = ("FORM",)
-    target, chosen = choose_columns(label, inputs, None, len(names), names, lines.place(1))
+    target, chosen = choose_columns(label, inputs, None, len(names), names, lines.location(1))
     if target is None and "UPOS" in names and names.index("UPOS") not in chosen:
         target = names.index("UPOS")
     return Layout("conllu", target, chosen, tuple(names[i] for i in chosen), len(names))
@@ -71,16 +71,16 @@ def read_conllu(lines: Lines, layout: Layout, *, labelled: bool) -> Iterator[Sen
         else:
             items = list(zip(*[fields[i::step] for i in inputs]))
         labels = None if label is None else fields[label::step]
-        place = f"{name}:{number + words[0]}"
+        location = f"{name}:{number + words[0]}"
         if held:
             words = [i + len(held) for i in words]
             block, held = held + block, []
-        yield Sentence(items, labels, place, block, words, "conllu", newline)
+        yield Sentence(items, labels, location, block, words, "conllu", newline)
     if held:
         comment = held[-2]
         raise DataError(
             f"found {comment[:60]!r} and no words after it, expected a sentence; get the whole file, or delete it",
-            place=lines.place(number + len(block) - 2),
+            location=lines.location(number + len(block) - 2),
         )
 
 
@@ -98,32 +98,32 @@ def _find_words(
             raise DataError(
                 f"found {count_columns(tabs + 1)} in {line[:60]!r}, expected {layout.width} apart by tabs "
                 "(CoNLL-U); correct the line, or read the file as columns",
-                place=lines.place(number + i),
+                location=lines.location(number + i),
             )
         identity = line[: line.index("\t")]
         if identity.isdecimal():
             words.append(i)
             if "\t\t" in line or line.endswith("\t"):
-                _refuse_empty(line.split("\t"), used, layout, lines.place(number + i))
+                _refuse_empty(line.split("\t"), used, layout, lines.location(number + i))
         elif not RANGE_OR_EMPTY.fullmatch(identity):
             raise DataError(
                 f"found the ID {identity!r}, expected a number such as 1, 1-2 or 1.1; correct it",
-                place=lines.place(number + i),
+                location=lines.location(number + i),
             )
     if not words:
         raise DataError(
             "found a sentence of multiword tokens or empty nodes alone, expected words (lines with a whole number as "
             "ID); add them, or delete the sentence",
-            place=lines.place(number + lead),
+            location=lines.location(number + lead),
         )
     return words
 
 
-def _refuse_empty(fields: Sequence[str], used: Sequence[int], layout: Layout, place: str) -> None:
+def _refuse_empty(fields: Sequence[str], used: Sequence[int], layout: Layout, location: str) -> None:
     for column in used:
         if not fields[column]:
             what = "label" if column == layout.label else "field"
-            raise DataError(f"column {column} is empty, expected a {what}; write '_' for none", place=place)
+            raise DataError(f"column {column} is empty, expected a {what}; write '_' for none", location=location)
 
 
 def write_conllu(
@@ -131,7 +131,7 @@ def write_conllu(
 ) -> list[str]:
     """The sentence's lines with the labels in the tagged column; values go to MISC as `Probability=0.98`."""
     if layout.label is None and sentence.format == "conllu":
-        raise DataError("which column the labels go to is not known; name it", place=sentence.place)
+        raise DataError("which column the labels go to is not known; name it", location=sentence.location)
     column = UPOS if layout.label is None else layout.label
     if sentence.format == "conllu":
         lines = list(sentence.lines)

@@ -63,10 +63,10 @@ def read_crfsuite(lines: Lines, *, labelled: bool) -> Iterator[Sentence]:
                 if labelled:
                     labels.append(_read_label(label))
             except DataError as error:
-                raise DataError(str(error), place=lines.place(number + i)) from None
-        place = lines.place(number + lead)
+                raise DataError(str(error), location=lines.location(number + i)) from None
+        location = lines.location(number + lead)
         words = range(lead, len(block) - 1)
-        yield Sentence(items, labels if labelled else None, place, block, words, "crfsuite", lines.newline)
+        yield Sentence(items, labels if labelled else None, location, block, words, "crfsuite", lines.newline)
 
 
 def _read_item(fields: list[str], known: _Attributes) -> dict[str, float]:

@@ -101,7 +101,7 @@ def _choose_format(lines: Lines, format: str, labelled: bool, n_inputs: int | No
     if format == "auto":
         return detect_format(lines.peek(HEAD), lines.name, labelled=labelled, n_inputs=n_inputs)
     if format not in FORMATS:
-        raise DataError(f"found {format!r}, expected auto or one of {', '.join(FORMATS)}", place="format")
+        raise DataError(f"found {format!r}, expected auto or one of {', '.join(FORMATS)}", location="format")
     return format
 
 
@@ -114,15 +114,17 @@ def _find_layout(
     if format == "conllu":
         return find_conllu(lines, "UPOS" if label == "auto" else label, inputs, n_inputs)
     if inputs is not None or (label != "auto" and label is not None):
-        raise DataError(f"found {format} text, which has no columns to choose from; leave them out", place=lines.name)
+        raise DataError(
+            f"found {format} text, which has no columns to choose from; leave them out", location=lines.name
+        )
     if n_inputs is not None and n_inputs > 1 and format != "crfsuite":
         raise DataError(
             f"found {format} text, expected {n_inputs} columns for each word, as in training; give columns or CoNLL-U",
-            place=lines.name,
+            location=lines.name,
         )
     if format == "plain":
         if label is not None:
-            raise DataError("plain text has no labels, expected word/TAG, columns or CoNLL-U", place=lines.name)
+            raise DataError("plain text has no labels, expected word/TAG, columns or CoNLL-U", location=lines.name)
         return Layout("plain")
     return Layout(format, 0 if format == "crfsuite" else 1, (1,) if format == "crfsuite" else (0,))
 
@@ -145,7 +147,7 @@ def _open(lines: Lines, layout: Layout, labelled: bool) -> Sentences:
 def _at_least_one(sentences: Iterator[Sentence], name: str) -> Iterator[Sentence]:
     first = next(sentences, None)
     if first is None:
-        raise DataError("found no sentences, expected labelled words; the file is empty or blank", place=name)
+        raise DataError("found no sentences, expected labelled words; the file is empty or blank", location=name)
     yield first
     yield from sentences
 
@@ -194,7 +196,7 @@ def _write_lines(
             f"{len(sentence.items)} items but {len(labels)} labels"
             + ("" if marginals is None else f" and {len(marginals)} marginals")
             + "; give every item one",
-            place=sentence.place or "labels",
+            location=sentence.location or "labels",
         )
     values = None if marginals is None else [f"{value:.4f}" for value in marginals]
     if layout.format == "columns":

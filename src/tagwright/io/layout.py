@@ -72,7 +72,7 @@ def _is_number(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and value >= 0
 
 
-def find_column(column: Column, width: int, names: Sequence[str], *, place: str) -> int:
+def find_column(column: Column, width: int, names: Sequence[str], *, location: str) -> int:
     """The number from 0 of a column given by number or name. Names are compared without regard to case."""
     if isinstance(column, str):
         if column.casefold() in [name.casefold() for name in names]:
@@ -82,10 +82,10 @@ def find_column(column: Column, width: int, names: Sequence[str], *, place: str)
         except ValueError:
             cure = "" if names else "; columns have names only where line 1 is '# global.columns = NAME NAME ...'"
             raise DataError(
-                f"no column is called {column!r}; {_list_columns(width, names)}{cure}", place=place
+                f"no column is called {column!r}; {_list_columns(width, names)}{cure}", location=location
             ) from None
     if not -width <= column < width:
-        raise DataError(f"there is no column {column}; {_list_columns(width, names)}", place=place)
+        raise DataError(f"there is no column {column}; {_list_columns(width, names)}", location=location)
     return column % width
 
 
@@ -104,18 +104,18 @@ def choose_columns(
     n_inputs: int | None,
     width: int,
     names: Sequence[str],
-    place: str,
+    location: str,
 ) -> tuple[int | None, tuple[int, ...]]:
     """The label's column and the input columns as numbers.
 
     Without `inputs`: the first `n_inputs` columns, or else all columns left of the label (in CoNLL files, columns
     to the right are later analyses), or else all columns.
     """
-    target = None if label is None else find_column(label, width, names, place=place)
+    target = None if label is None else find_column(label, width, names, location=location)
     if inputs is not None:
-        chosen = tuple(find_column(column, width, names, place=place) for column in inputs)
+        chosen = tuple(find_column(column, width, names, location=location) for column in inputs)
     elif n_inputs is not None:
-        chosen = tuple(find_column(i, width, names, place=place) for i in range(n_inputs))
+        chosen = tuple(find_column(i, width, names, location=location) for i in range(n_inputs))
     else:
         chosen = tuple(range(width if target is None else target))
     if not chosen:
@@ -123,10 +123,11 @@ def choose_columns(
         raise DataError(
             f"no input columns are left of the label's column: {found}; expected a word and then its label, or say "
             "which columns are inputs",
-            place=place,
+            location=location,
         )
     if target in chosen:
         raise DataError(
-            f"column {target} is asked for as an input and as the label; choose another for one of them", place=place
+            f"column {target} is asked for as an input and as the label; choose another for one of them",
+            location=location,
         )
     return target, chosen

@@ -16,4 +16,4 @@ from tagwright.sequence import Sentence
 def read_plain(lines: Lines) -> Iterator[Sentence]:
     """The sentences of plain text."""
     for number, held, tokens in read_token_lines(lines):
-        yield Sentence(tokens, None, lines.place(number), held, (), "plain", lines.newline)
+        yield Sentence(tokens, None, lines.location(number), held, (), "plain", lines.newline)

@@ -25,12 +25,12 @@ def read_slashed(lines: Lines, *, labelled: bool) -> Iterator[Sentence]:
             elif labelled:
                 raise DataError(
                     f"found the token {token[:60]!r}, expected word/TAG; give it a tag, with a slash between",
-                    place=lines.place(number),
+                    location=lines.location(number),
                 )
             else:
                 words.append(token)
         labels = [tag for _, _, tag in parts] if labelled else None
-        yield Sentence(words, labels, lines.place(number), held, (), "slashed", lines.newline)
+        yield Sentence(words, labels, lines.location(number), held, (), "slashed", lines.newline)
 
 
 def read_token_lines(lines: Lines) -> Iterator[tuple[int, list[str], list[str]]]:
@@ -55,7 +55,7 @@ def write_slashed(sentence: Sentence, labels: Sequence[str], values: Sequence[st
             raise DataError(
                 f"the label {label!r} cannot be written as word/TAG: it is empty or holds a slash or a space; write "
                 "columns instead",
-                place=sentence.place or None,
+                location=sentence.location or None,
             )
     added = labels if values is None else [f"{label}/{value}" for label, value in zip(labels, values)]
     line = " ".join([f"{word}/{label}" for word, label in zip(words, added)])

@@ -160,7 +160,7 @@ class SequenceTagger(Estimator):
         check_labels(y, FlatText.build(X))
         found = self.predict_spans(X, calibrated=False)
         if not any(found):
-            raise DataError("the model finds no spans here, so there is nothing to calibrate on", place="X")
+            raise DataError("the model finds no spans here, so there is nothing to calibrate on", location="X")
         self.span_calibration_ = fit_calibration(found, y)
         return self
 
@@ -168,7 +168,7 @@ class SequenceTagger(Estimator):
         """The share of items that get the right label, from 0 to 1."""
         flat = check_labels(y, FlatText.build(X))
         if not flat:
-            raise DataError("there is nothing to score: no sentences", place="X")
+            raise DataError("there is nothing to score: no sentences", location="X")
         predicted = chain.from_iterable(self.predict(X))
         return sum(a == b for a, b in zip(flat, predicted, strict=True)) / len(flat)
 
@@ -228,7 +228,7 @@ class SequenceTagger(Estimator):
         self.span_calibration_ = None
         text = FlatText.build(X)
         if not text.items:
-            raise DataError("there are no sentences to train on", place="X")
+            raise DataError("there are no sentences to train on", location="X")
         return text
 
     def _choose_features(self, text: FlatText, labels: set[str]) -> FeatureSet | None:
