@@ -133,9 +133,7 @@ def test_packed_bytes_are_those_of_the_file(good: bytes) -> None:
 
 
 def test_what_cannot_be_packed() -> None:
-    with pytest.raises(
-        ModelFileError, match=r"^cannot pack the model: header\['x'\] is nan, .*store None instead\.$"
-    ):
+    with pytest.raises(ModelFileError, match=r"^cannot pack the model: header\['x'\] is nan, .*store None instead\.$"):
         pack_model({"x": float("nan")}, {}, {})
     with pytest.raises(ModelFileError, match=r"^bytes: found an empty file, expected a Tagwright model\. "):
         unpack_model(b"")

@@ -22,7 +22,7 @@ from tagwright.cli.corpus import find_source
 from tagwright.cli.models import LoadedModel, open_model
 from tagwright.cli.output import Output, open_output
 from tagwright.errors import ParameterError
-from tagwright.io import Layout, Sentences, read_like, write_nbest, write_sentence
+from tagwright.io import FORMATS, Format, Layout, Sentences, read_like, write_nbest, write_sentence
 from tagwright.learners import SequenceTagger
 from tagwright.sequence import Sentence
 
@@ -94,7 +94,7 @@ def _meet_person(format: str, loaded: LoadedModel, *, quiet: bool) -> str:
     if format == "auto" and loaded.model.encoder_.width == 1:
         format = "plain"
     if not quiet:
-        shape = "one sentence a line, tokens apart by spaces" if format == "plain" else "blank line after a sentence"
+        shape = Format.sentence_end if format == "auto" else FORMATS[format].sentence_end
         note(f"reading from the terminal, {shape}; Ctrl-D ends")
     return format
 

@@ -1,20 +1,26 @@
 """Where the inputs and the label stand in a file: what a model remembers of how it was trained.
 
-`Layout` is made by `formats.read_sentences` from the file's first lines and the user's wishes, is stored in the model
-file as JSON, and tells writers which column to fill.
+`Layout` is made by a format from the file's first lines and the user's choice of columns, is stored in the model file
+as JSON, and tells writers which column to fill.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from tagwright.errors import DataError, ModelFileError
 
 Column: TypeAlias = int | str  # a number from 0, a negative number from the end, or a name
 
-FORMATS = ("columns", "conllu", "slashed", "plain", "crfsuite")
+
+class ColumnChoice(NamedTuple):
+    """The columns that the user, or the model, asks for."""
+
+    label: Column | None = "auto"  # "auto": the format's own default; None: no labels are read
+    inputs: Sequence[Column] | None = None
+    n_inputs: int | None = None  # without `inputs`: this many columns from the left
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,14 +52,15 @@ class Layout:
         }
 
     @classmethod
-    def from_json(cls, stored: object) -> Layout:
-        """The layout that `to_json` stored; anything else is a ModelFileError."""
+    def from_json(cls, stored: object, formats: Container[str]) -> Layout:
+        """The layout that `to_json` stored, in one of `formats`; anything else is a ModelFileError."""
         if not isinstance(stored, Mapping):
             raise ModelFileError(f"the layout is not an object: {str(stored)[:60]}")
         format, label, width = stored.get("format"), stored.get("label"), stored.get("width", 0)
         inputs, names = stored.get("inputs"), stored.get("names", [])
         well_formed = (
-            format in FORMATS
+            isinstance(format, str)
+            and format in formats
             and (label is None or _is_number(label))
             and _is_number(width)
             and isinstance(inputs, list)
@@ -99,18 +106,14 @@ def _list_columns(width: int, names: Sequence[str]) -> str:
 
 
 def choose_columns(
-    label: Column | None,
-    inputs: Sequence[Column] | None,
-    n_inputs: int | None,
-    width: int,
-    names: Sequence[str],
-    location: str,
+    choice: ColumnChoice, width: int, names: Sequence[str], location: str
 ) -> tuple[int | None, tuple[int, ...]]:
     """The label's column and the input columns as numbers.
 
     Without `inputs`: the first `n_inputs` columns, or else all columns left of the label (in CoNLL files, columns
     to the right are later analyses), or else all columns.
     """
+    label, inputs, n_inputs = choice
     target = None if label is None else find_column(label, width, names, location=location)
     if inputs is not None:
         chosen = tuple(find_column(column, width, names, location=location) for column in inputs)
