@@ -54,11 +54,10 @@ def run(arguments: Namespace) -> None:
 
 def explain_order(arguments: Namespace, loaded: LoadedModel) -> None:
     """The steps of every sentence, as tables or as a page of pictures."""
-    from tagwright.learners import GuidedTagger
     from tagwright.learners._steps import format_steps, steps_page
 
     model = loaded.model
-    if not isinstance(model, GuidedTagger):
+    if not model.has_order:
         raise ParameterError(f"--explain: {model.learner} labels all tokens at once; train a guided model")
     label = "auto" if arguments.column is None else arguments.column
     source: Any = find_source(arguments.file)

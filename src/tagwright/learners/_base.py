@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
@@ -30,6 +30,11 @@ from tagwright.learners._spans import ScoredSpan, calibrate, fit_calibration, re
 from tagwright.learners._stored import restore_linear, store, store_linear
 from tagwright.optim.progress import Callback
 from tagwright.scores.linear import LinearScores
+
+if TYPE_CHECKING:
+    from tagwright.learners._chosen import ChosenFeature
+    from tagwright.learners._steps import Step
+    from tagwright.learners._support import SupportSentence
 
 BATCH_TOKENS = 1 << 16
 ALONE = Workers(1)
@@ -54,6 +59,7 @@ class SequenceTagger(Estimator):
     probabilistic: ClassVar[bool] = False  # whether scores are log-probabilities
     ranked: ClassVar[bool] = True  # whether the k best labellings can be found
     labelled_contexts: ClassVar[bool] = False  # whether templates may look at labels
+    has_order: ClassVar[bool] = False  # whether tokens are labelled in an order that depends on the sentence
     decoder_type: ClassVar[type[Decoder]] = Decoder
 
     features: object = parameter(
@@ -209,6 +215,28 @@ class SequenceTagger(Estimator):
     def _require_probabilities(self, what: str) -> None:
         if not self.probabilistic:
             raise ParameterError(f"{type(self).__name__} has no probabilities, so no {what}; use a CRF, MEMM or HMM")
+
+    # ---- what was learned, for people; None or nothing where a learner has no such thing ----
+
+    def explain(self, sentence: Sequence[Any]) -> list[Step]:
+        """The steps of labelling one sentence, in the order in which they were taken."""
+        raise ParameterError(f"{self.learner} labels all tokens at once; train a guided model")
+
+    def typical_order(self) -> list[tuple[str, float]]:
+        """Labels by their mean rank in the order of labelling, from 0 (first) to 1 (last)."""
+        return []
+
+    def top_contexts(self, n: int) -> dict[str, list[tuple[str, float]]]:
+        """For each label, its n label contexts with the largest weights."""
+        return {}
+
+    def chosen_features(self) -> list[ChosenFeature] | None:
+        """The features that boosting chose, in that order."""
+        return None
+
+    def support_sentences(self) -> list[SupportSentence] | None:
+        """The training sentences that have support sequences."""
+        return None
 
     # ---- training ----
 
