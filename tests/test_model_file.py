@@ -25,7 +25,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from tagwright import model_file
+from tagwright import atomic_file, model_file
 from tagwright.errors import ModelFileError
 from tagwright.model_file import (
     MAX_HEAD_BYTES,
@@ -415,7 +415,7 @@ def test_places_one_may_not_write_to(path: Path, monkeypatch: pytest.MonkeyPatch
     def refuse(*_: object) -> None:  # the tests may run as root, who may write anywhere
         raise error
 
-    monkeypatch.setattr(model_file, "open", refuse, raising=False)
+    monkeypatch.setattr(atomic_file, "open", refuse, raising=False)
     with pytest.raises(ModelFileError, match=f"{error.strerror}: save to a place you may write to"):
         write_model(path, {}, {}, {})
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import io
 import os
-import secrets
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from typing import BinaryIO
 
+from tagwright.atomic_file import atomic_file
 from tagwright.errors import DataError
 
 
@@ -38,16 +38,8 @@ def open_output(path: str | None) -> Iterator[Output]:
             yield Output(file)
         return
     check_target(path)
-    target = os.path.realpath(path)
-    temporary = os.path.join(os.path.dirname(target), f".tagwright-{secrets.token_hex(8)}.tmp")
-    try:
-        with open(temporary, "xb") as file:
-            yield Output(file)
-        os.replace(temporary, target)
-    except BaseException:  # Ctrl-C too
-        with suppress(OSError):
-            os.unlink(temporary)
-        raise
+    with atomic_file(path) as file:
+        yield Output(file)
 
 
 class Output:

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from io import BytesIO
 from pathlib import Path
 
+from tagwright.atomic_file import atomic_file
 from tagwright.compat import download
 from tagwright.datasets.corpora import CORPORA, Corpus, CorpusFile
 from tagwright.datasets.treebank import split_sample
@@ -86,9 +87,8 @@ def _fetch(corpus: Corpus, home: Path) -> None:
         made = {file.name: download(corpus.source + file.name, file.sha256, cure=cure) for file in missing}
     home.mkdir(parents=True, exist_ok=True)
     for file in missing:
-        partial = home / f"{file.name}.{os.getpid()}.partial"
-        partial.write_bytes(made[file.name])
-        partial.replace(home / file.name)
+        with atomic_file(str(home / file.name)) as stream:
+            stream.write(made[file.name])
 
 
 def _unzip(content: bytes) -> dict[str, bytes]:
