@@ -31,7 +31,7 @@ LAYERS = (
         "sequence",
     ),
     ("io",),
-    ("metrics", "significance", "calibration", "plots", "model_file", "datasets"),
+    ("chunks", "metrics", "significance", "calibration", "plots", "model_file", "datasets"),
     ("attributes",),
     ("encode",),
     ("scores",),

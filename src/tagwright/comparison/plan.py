@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import NamedTuple
 
+from tagwright.chunks import align, has_span_labels
 from tagwright.comparison.runs import Labelled, Run, train_and_tag, warm_up
 from tagwright.comparison.splits import Split, check_sizes, make_splits
 from tagwright.errors import DataError, ParameterError
 from tagwright.learners import SequenceTagger
-from tagwright.metrics import align, has_span_labels
 from tagwright.significance import Metric
 
 Systems = Mapping[str, SequenceTagger] | Sequence[tuple[str, SequenceTagger]]
