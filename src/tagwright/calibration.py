@@ -73,8 +73,8 @@ def reliability(probabilities: ArrayLike, right: ArrayLike, *, bins: int = 10) -
     if bins < 1:
         raise ParameterError(f"bins must be at least 1, found {bins!r}")
     given, truth = _checked(probabilities, right)
-    places = np.minimum((given * bins).astype(np.int64), bins - 1)
-    chosen = [places == place for place in np.unique(places)]
+    numbers = np.minimum((given * bins).astype(np.int64), bins - 1)
+    chosen = [numbers == number for number in np.unique(numbers)]
     return [Bin(float(c.mean()), float(given[c].mean()), float(truth[c].mean())) for c in chosen]
 
 

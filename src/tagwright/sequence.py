@@ -2,7 +2,7 @@
 
     Item      what stands at one position: a word, a tuple of columns, a dict of attributes, a list of attribute names
     Sentence  the items of one sentence, its labels if it has any, and the lines it was read from
-    X, y      what the learners take: a list of item lists, a list of label lists
+    X, y      what the learners take: a list of item lists, a list of label lists; together they are `Labelled`
     tagged    what NLTK takes: a list of [(token, tag), ...] lists
 
 Readers (io/) make a `Sentence`; writers put labels back into its lines.
@@ -10,9 +10,9 @@ Readers (io/) make a `Sentence`; writers put labels back into its lines.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import TypeAlias, TypeVar
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Self, TypeAlias, TypeVar
 
 from tagwright.errors import DataError
 
@@ -40,6 +40,23 @@ class Sentence:
 
     def __len__(self) -> int:
         return len(self.items)
+
+
+@dataclass(frozen=True, slots=True)
+class Labelled:
+    """Sentences and their labels."""
+
+    X: Sequence[Sequence[Item]]
+    y: Sequence[Sequence[str]]
+
+    @property
+    def n_tokens(self) -> int:
+        return sum(map(len, self.X))
+
+    def take(self, indices: Iterable[int]) -> Self:
+        """Some of the sentences."""
+        chosen = list(indices)
+        return replace(self, X=[self.X[i] for i in chosen], y=[self.y[i] for i in chosen])
 
 
 def pairs(X: Sequence[Sequence[AnyItem]], y: Sequence[Sequence[str]]) -> list[list[tuple[AnyItem, str]]]:

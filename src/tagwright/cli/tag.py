@@ -60,9 +60,7 @@ def explain_order(arguments: Namespace, loaded: LoadedModel) -> None:
     if not model.has_order:
         raise ParameterError(f"--explain: {model.learner} labels all tokens at once; train a guided model")
     label = "auto" if arguments.column is None else arguments.column
-    source: Any = find_source(arguments.file)
-    if source == "-":
-        source = sys.stdin.buffer if hasattr(sys.stdin, "buffer") else sys.stdin
+    source = find_source(arguments.file)
     sentences = read_like(source, loaded.layout, format=arguments.format, label=label, inputs=arguments.inputs)
     found = (model.explain(sentence.items) for sentence in sentences)
     if arguments.html is not None:

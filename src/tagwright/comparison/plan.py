@@ -12,10 +12,11 @@ from itertools import chain
 from typing import NamedTuple
 
 from tagwright.chunks import align, has_span_labels
-from tagwright.comparison.runs import Labelled, Run, train_and_tag, warm_up
+from tagwright.comparison.runs import Run, train_and_tag, warm_up
 from tagwright.comparison.splits import Split, check_sizes, make_splits
 from tagwright.errors import DataError, ParameterError
 from tagwright.learners import SequenceTagger
+from tagwright.sequence import Labelled
 from tagwright.significance import Metric
 
 Systems = Mapping[str, SequenceTagger] | Sequence[tuple[str, SequenceTagger]]
@@ -61,13 +62,13 @@ class Plan:
             if begin is not None:
                 begin(job)
             model = self.models[job.system]
-            train = self.data.take(job.split.train[: job.size])
+            train = self.data.take(job.split.train[: job.size].tolist())
             if job.system not in warm:
                 warm_up(model, train)
                 warm.add(job.system)
             if stop is not None and stop():
                 return
-            test = (self.data if self.test is None else self.test).take(job.split.test)
+            test = (self.data if self.test is None else self.test).take(job.split.test.tolist())
             run = train_and_tag(job.system, model, job.split, train, test, self.dev, self.metric == "f1")
             if stop is not None and stop():
                 return

@@ -19,7 +19,7 @@ from tagwright.io.format import Format
 from tagwright.io.formats import HEAD, detect_format, find_format
 from tagwright.io.layout import Column, ColumnChoice, Layout
 from tagwright.io.lines import Lines, Source, is_blank
-from tagwright.sequence import Sentence
+from tagwright.sequence import Item, Sentence
 
 
 class TextSink(Protocol):
@@ -41,6 +41,16 @@ class Sentences(Iterator[Sentence]):
 
     def __next__(self) -> Sentence:
         return next(self._sentences)
+
+    def collect(self) -> tuple[list[list[Item]], list[list[str]]]:
+        """All items and labels as (X, y), for sentences that are read with labels; their lines are let go."""
+        X: list[list[Item]] = []
+        y: list[list[str]] = []
+        for sentence in self:
+            assert sentence.labels is not None
+            X.append(list(sentence.items))
+            y.append(sentence.labels)
+        return X, y
 
 
 def read_sentences(
