@@ -18,9 +18,20 @@ PACKAGE = "tagwright"
 
 # The order: each row may import itself and the rows before it. A name is a module or a folder of src/tagwright.
 LAYERS = (
-    ("errors", "compat", "arrays", "_kernel_cache", "_jit", "_registers", "_objects", "sequence"),
+    (
+        "errors",
+        "compat",
+        "atomic_file",
+        "string_blob",
+        "arrays",
+        "_kernel_cache",
+        "_jit",
+        "_registers",
+        "_objects",
+        "sequence",
+    ),
     ("io",),
-    ("metrics", "significance", "calibration", "plots", "model_file", "datasets"),
+    ("chunks", "metrics", "significance", "calibration", "plots", "model_file", "datasets"),
     ("attributes",),
     ("encode",),
     ("scores",),

@@ -50,7 +50,7 @@ def network(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> dict[str, bytes]
 
     def download(address: str, sha256: str, *, cure: str) -> bytes:
         if address not in answers:
-            raise DataError(f"it could not be downloaded; {cure}", place=address)
+            raise DataError(f"it could not be downloaded; {cure}", location=address)
         content = answers.pop(address)
         assert digest(content) == sha256
         return content

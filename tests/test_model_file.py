@@ -25,9 +25,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from tagwright import model_file
+from tagwright import atomic_file, model_file
 from tagwright.errors import ModelFileError
-from tagwright.model_file import MAX_HEAD_BYTES, StoredModel, read_header, read_model, write_model
+from tagwright.model_file import (
+    MAX_HEAD_BYTES,
+    StoredModel,
+    pack_model,
+    read_header,
+    read_model,
+    unpack_model,
+    write_model,
+)
 
 DTYPES = "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64"
 HEADER: dict[str, Any] = {"learner": "crf", "c2": 0.1, "n": 3, "none": None, "yes": True, "nested": {"é": ["a", 1, []]}}
@@ -75,11 +83,15 @@ def tensor(dtype: str, shape: list[int], end: int) -> dict[str, object]:
 
 
 def refusal(path: Path, content: bytes, read: Callable[[Path], object] = read_model) -> str:
-    """The message with which `content` is refused; it must name the path and what was expected."""
+    """The message with which `content` is refused, as a file and in memory; it must say what was expected."""
     path.write_bytes(content)
+    if read is read_model:
+        with pytest.raises(ModelFileError) as in_memory:
+            unpack_model(content, str(path))
     with pytest.raises(ModelFileError) as caught:
         read(path)
     message = str(caught.value)
+    assert read is not read_model or str(in_memory.value) == message
     assert message.startswith(f"{path}: found ")
     assert "expected a Tagwright model. " in message
     assert message.endswith((".", "tagwright"))
@@ -111,6 +123,20 @@ def test_what_was_written_is_read(path: Path, good: bytes) -> None:
     assert stored.n_bytes == len(good)
     assert read_header(path) == HEADER
     assert read_header(str(path)) == HEADER
+
+
+def test_packed_bytes_are_those_of_the_file(good: bytes) -> None:
+    assert pack_model(HEADER, ARRAYS, STRINGS) == good
+    stored = unpack_model(good)
+    assert_same(stored, HEADER, ARRAYS, STRINGS)
+    assert (stored.version, stored.n_bytes) == (1, len(good))
+
+
+def test_what_cannot_be_packed() -> None:
+    with pytest.raises(ModelFileError, match=r"^cannot pack the model: header\['x'\] is nan, .*store None instead\.$"):
+        pack_model({"x": float("nan")}, {}, {})
+    with pytest.raises(ModelFileError, match=r"^bytes: found an empty file, expected a Tagwright model\. "):
+        unpack_model(b"")
 
 
 def test_file_is_an_envelope_and_plain_safetensors(path: Path, good: bytes) -> None:
@@ -389,7 +415,7 @@ def test_places_one_may_not_write_to(path: Path, monkeypatch: pytest.MonkeyPatch
     def refuse(*_: object) -> None:  # the tests may run as root, who may write anywhere
         raise error
 
-    monkeypatch.setattr(model_file, "open", refuse, raising=False)
+    monkeypatch.setattr(atomic_file, "open", refuse, raising=False)
     with pytest.raises(ModelFileError, match=f"{error.strerror}: save to a place you may write to"):
         write_model(path, {}, {}, {})
 

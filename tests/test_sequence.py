@@ -21,7 +21,7 @@ def test_pairs_there_and_back(tagged: list[list[tuple[str, str]]]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("X", "y", "place"),
+    ("X", "y", "location"),
     [
         ([["a"]], [], "y"),
         ([["a"], ["b", "c"]], [["A"], ["B"]], "y[1]"),
@@ -29,14 +29,14 @@ def test_pairs_there_and_back(tagged: list[list[tuple[str, str]]]) -> None:
         ([["a", "b"]], ["AB"], "y[0]"),
     ],
 )
-def test_pairs_refuses(X: Any, y: Any, place: str) -> None:
+def test_pairs_refuses(X: Any, y: Any, location: str) -> None:
     with pytest.raises(DataError) as caught:
         pairs(X, y)
-    assert caught.value.place == place
+    assert caught.value.location == location
 
 
 @pytest.mark.parametrize(
-    ("tagged", "place"),
+    ("tagged", "location"),
     [
         ([("a", "A")], "tagged[0][0]"),
         ([[("a", "A"), ("b",)]], "tagged[0][1]"),
@@ -44,10 +44,10 @@ def test_pairs_refuses(X: Any, y: Any, place: str) -> None:
         (["ab"], "tagged[0][0]"),
     ],
 )
-def test_from_pairs_refuses(tagged: Any, place: str) -> None:
+def test_from_pairs_refuses(tagged: Any, location: str) -> None:
     with pytest.raises(DataError) as caught:
         from_pairs(tagged)
-    assert caught.value.place == place
+    assert caught.value.location == location
 
 
 def test_a_sentence_has_a_length() -> None:

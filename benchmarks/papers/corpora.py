@@ -70,7 +70,7 @@ def read_ptb(folder: Path, paper: str) -> Task:
             files = sorted(folder.glob(f"**/{section:02}/*.mrg"))
             if not files:
                 expected = f"expected {section:02}/wsj_*.mrg somewhere below"
-                raise DataError(f"no .mrg files of section {section:02} ({part}); {expected}", place=str(folder))
+                raise DataError(f"no .mrg files of section {section:02} ({part}); {expected}", location=str(folder))
             for sentence in (one for file in files for one in read_trees(file.read_text())):
                 X.append([word for word, _ in sentence])
                 y.append([tag for _, tag in sentence])

@@ -75,11 +75,17 @@ class Results:
         try:
             runs = json.loads(self.path.read_text(encoding="utf-8")) if self.path.exists() else {}
         except OSError as error:
-            raise DataError(f"cannot be read ({error.strerror}); choose another --out", place=str(self.path)) from error
+            raise DataError(
+                f"cannot be read ({error.strerror}); choose another --out", location=str(self.path)
+            ) from error
         except ValueError as error:
-            raise DataError(f"this is no JSON ({error}); move it away to begin anew", place=str(self.path)) from error
+            raise DataError(
+                f"this is no JSON ({error}); move it away to begin anew", location=str(self.path)
+            ) from error
         if not isinstance(runs, dict) or not all(isinstance(numbers, dict) for numbers in runs.values()):
-            raise DataError("expected runs by name, found other JSON; move it away to begin anew", place=str(self.path))
+            raise DataError(
+                "expected runs by name, found other JSON; move it away to begin anew", location=str(self.path)
+            )
         self.runs = runs
 
     def prepare(self) -> None:
@@ -91,7 +97,8 @@ class Results:
             trial.unlink()
         except OSError as error:
             raise DataError(
-                f"cannot be written ({error.strerror}); choose another folder with --out", place=str(self.path.parent)
+                f"cannot be written ({error.strerror}); choose another folder with --out",
+                location=str(self.path.parent),
             ) from error
 
     def keep(self, key: str, numbers: Numbers) -> None:

@@ -36,7 +36,7 @@ __all__ = [
     "StructuredPerceptron", "Tagger", "WordClusters", "__version__", "datasets", "load",
 ]  # fmt: skip
 
-_PLACES = {
+_MODULES = {
     "CRF": "tagwright.learners",
     "GuidedTagger": "tagwright.learners",
     "HMM": "tagwright.learners",
@@ -55,9 +55,9 @@ _PLACES = {
 def __getattr__(name: str) -> object:
     if name == "datasets":
         return import_module("tagwright.datasets")
-    if name not in _PLACES:
+    if name not in _MODULES:
         raise AttributeError(f"module 'tagwright' has no attribute {name!r}")
-    return getattr(import_module(_PLACES[name]), name)
+    return getattr(import_module(_MODULES[name]), name)
 
 
 def __dir__() -> list[str]:

@@ -73,8 +73,8 @@ def reliability(probabilities: ArrayLike, right: ArrayLike, *, bins: int = 10) -
     if bins < 1:
         raise ParameterError(f"bins must be at least 1, found {bins!r}")
     given, truth = _checked(probabilities, right)
-    places = np.minimum((given * bins).astype(np.int64), bins - 1)
-    chosen = [places == place for place in np.unique(places)]
+    numbers = np.minimum((given * bins).astype(np.int64), bins - 1)
+    chosen = [numbers == number for number in np.unique(numbers)]
     return [Bin(float(c.mean()), float(given[c].mean()), float(truth[c].mean())) for c in chosen]
 
 
@@ -117,9 +117,9 @@ def _checked(probabilities: ArrayLike, right: ArrayLike) -> tuple[Doubles, Flags
     given, truth = np.asarray(probabilities, np.float64), np.asarray(right)
     if given.ndim != 1 or truth.shape != given.shape or truth.dtype != np.bool_:
         found = f"{truth.dtype} of shape {truth.shape} for probabilities of shape {given.shape}"
-        raise DataError(f"found {found}, expected one boolean a probability", place="right")
+        raise DataError(f"found {found}, expected one boolean a probability", location="right")
     if not len(given):
-        raise DataError("there is nothing to calibrate: no probabilities", place="probabilities")
+        raise DataError("there is nothing to calibrate: no probabilities", location="probabilities")
     if not ((given >= 0) & (given <= 1)).all():
-        raise DataError(f"found {given[~((given >= 0) & (given <= 1))][0]}, expected 0 to 1", place="probabilities")
+        raise DataError(f"found {given[~((given >= 0) & (given <= 1))][0]}, expected 0 to 1", location="probabilities")
     return given, truth

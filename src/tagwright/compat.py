@@ -42,7 +42,7 @@ def download(address: str, sha256: str, *, cure: str) -> bytes:
         import pooch
     except ImportError as error:
         raise DataError(
-            f"downloading needs the package pooch: pip install 'tagwright[data]'; or {cure}", place=address
+            f"downloading needs the package pooch: pip install 'tagwright[data]'; or {cure}", location=address
         ) from error
     with TemporaryDirectory() as folder:
         try:
@@ -50,7 +50,7 @@ def download(address: str, sha256: str, *, cure: str) -> bytes:
         except (OSError, ValueError) as error:  # no connection; a wrong checksum
             wrong = isinstance(error, ValueError)
             what = "what came is not what is registered" if wrong else "it could not be downloaded"
-            raise DataError(f"{what} ({str(error).splitlines()[0]:.120}); {cure}", place=address) from error
+            raise DataError(f"{what} ({str(error).splitlines()[0]:.120}); {cure}", location=address) from error
         return Path(path).read_bytes()
 
 

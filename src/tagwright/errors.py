@@ -13,12 +13,12 @@ class TagwrightError(Exception):
 class DataError(TagwrightError, ValueError):
     """Input that cannot be used: a bad line in a file, a bad sentence or label in an argument.
 
-    `place` is "file:line" or the argument's name ("X[3][7]").
+    `location` is "file:line" or the argument's name ("X[3][7]").
     """
 
-    def __init__(self, message: str, *, place: str | None = None) -> None:
-        super().__init__(f"{place}: {message}" if place else message)
-        self.place = place
+    def __init__(self, message: str, *, location: str | None = None) -> None:
+        super().__init__(f"{location}: {message}" if location else message)
+        self.location = location
 
 
 class TemplateError(DataError):

@@ -3,62 +3,34 @@
 Stands at the end of the flow: label lists in, numbers and text out. Learners score with it, the command line prints it,
 `significance` compares two systems with the counts made here. All percentages run from 0 to 100.
 
-Spans are counted as the CoNLL-2000/2002 script conlleval (version 2004-01-26) counts them, ill-formed labels included.
-The labels of all sentences form one stream with an O after each sentence. Between two neighbours of the stream a chunk
-may start and a chunk may end: the pairs of prefixes below say where, and so does a change of type inside a chunk.
-A chunk is correct when it starts in gold and prediction at one place with one type, and then ends in both at one place.
+Spans are counted as conlleval counts them: chunks.py has the rules.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Mapping, Sequence
-from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from tagwright.errors import DataError, ParameterError
-
-Sentences = Sequence[Sequence[str]]
-Integers = NDArray[np.int64]
-Flags = NDArray[np.bool_]
-
-SPAN_PREFIXES = ("B-", "I-", "E-", "S-", "L-", "U-")
-
-_CODES = {prefix: code for code, prefix in enumerate("O.BIE[]S")}
-_OTHER = len(_CODES)  # every other prefix: only a change of type starts or ends its chunks
-
-
-class ChunkRules(NamedTuple):
-    """Where chunks start and end: tables over (previous prefix, current prefix), and prefixes read as others."""
-
-    starts: Flags  # [codes, codes]
-    ends: Flags  # [codes, codes]
-    aliases: Mapping[str, str]
-
-
-def _chunk_rules(starts: str, ends: str, aliases: Mapping[str, str]) -> ChunkRules:
-    """Tables from lists of prefix pairs; the bracket prefixes are chunks of one token, next to anything."""
-    tables = np.zeros((2, _OTHER + 1, _OTHER + 1), dtype=np.bool_)
-    for table, pairs in zip(tables, (starts, ends)):
-        for pair in pairs.split():
-            table[_CODES[pair[0]], _CODES[pair[1]]] = True
-    for bracket in "[]":
-        tables[0, :, _CODES[bracket]] = True
-        tables[1, _CODES[bracket], :] = True
-    return ChunkRules(tables[0], tables[1], aliases)
-
-
-_STARTS, _ENDS = "OB BB IB OI EI OE EE", "BO BB IO IB EO EI EE"
-CONLLEVAL = _chunk_rules(_STARTS, _ENDS, {})
-# conlleval was written before IOBES and BILOU: it joins S-X S-X, and E-X B-X, into one chunk. These rules do not.
-ALL_SCHEMES = _chunk_rules(
-    _STARTS + " EB SB SI SE OS BS IS ES SS", _ENDS + " EB ES BS IS SO SB SI SE SS", {"U": "S", "L": "E"}
+from tagwright.chunks import (
+    ALL_SCHEMES,
+    CONLLEVAL,
+    Aligned,
+    ChunkRules,
+    Flags,
+    Integers,
+    Sentences,
+    align,
+    check_shape,
+    find_spans,
+    has_span_labels,
+    split_label,
 )
+from tagwright.errors import ParameterError
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,25 +151,6 @@ class Evaluation:
         return "\n\n".join("\n".join(lines) for lines in parts)
 
 
-class Aligned(NamedTuple):
-    """Gold and predicted labels of all sentences as numbers, checked and end to end."""
-
-    labels: list[str]  # [Y] sorted
-    gold: Integers  # [T] label ids
-    predicted: Integers  # [T]
-    sentence: Integers  # [T] the sentence each token is in
-    n_sentences: int
-
-
-class SpanEvents(NamedTuple):
-    """Every chunk as two numbers: [:, 0] its type, [:, 1] its sentence."""
-
-    types: list[str]
-    gold: Integers
-    predicted: Integers
-    correct: Integers
-
-
 def conlleval(gold: Sentences, predicted: Sentences) -> SpanScores:
     """Span scores with the numbers of the conlleval script, whatever the labels are.
 
@@ -240,82 +193,12 @@ def evaluate(
     )
 
 
-def has_span_labels(aligned: Aligned) -> bool:
-    """Whether every gold label is O or a span label, and some gold label is not O."""
-    return are_span_labels({aligned.labels[i] for i in np.unique(aligned.gold)})
-
-
-def are_span_labels(labels: AbstractSet[str]) -> bool:
-    """Whether every label is O or a span label, and some label is not O."""
-    used = labels - {"O"}
-    return bool(used) and all(label.startswith(SPAN_PREFIXES) for label in used)
-
-
-def align(gold: Sentences, predicted: Sentences, *, name: str = "predicted") -> Aligned:
-    """Check that both have the same shape, and turn labels into numbers. Errors call the prediction `name`."""
-    lengths = _check_shape(gold, predicted, name, "labels")
-    if not lengths.sum():
-        raise DataError("no labels to evaluate; give at least one sentence with one token", place="gold")
-    distinct = set(chain.from_iterable(gold)) | set(chain.from_iterable(predicted))
-    if not all(isinstance(label, str) for label in distinct):
-        _refuse_label(gold, "gold")
-        _refuse_label(predicted, name)
-    labels = sorted(map(str, distinct))
-    index = {label: i for i, label in enumerate(labels)}
-    ids = [np.fromiter(map(index.__getitem__, chain.from_iterable(side)), np.int64) for side in (gold, predicted)]
-    return Aligned(labels, ids[0], ids[1], np.repeat(np.arange(lengths.size), lengths), lengths.size)
-
-
-def find_spans(aligned: Aligned, rules: ChunkRules) -> SpanEvents:
-    """All gold, predicted and correct chunks, by the rules in the module's docstring."""
-    parts = [*map(_split_label, aligned.labels), ("O", "")]  # the last one stands after every sentence
-    types = sorted({kind for _, kind in parts})
-    index = {kind: i for i, kind in enumerate(types)}
-    prefixes = np.array([_CODES.get(rules.aliases.get(prefix, prefix), _OTHER) for prefix, _ in parts])
-    kinds = np.array([index[kind] for _, kind in parts])
-    streams = np.full((2, aligned.gold.size + aligned.n_sentences), len(aligned.labels))
-    streams[:, np.arange(aligned.gold.size) + aligned.sentence] = aligned.gold, aligned.predicted
-    starts, ends = _find_borders(prefixes[streams], kinds[streams], rules)
-    gold, predicted = kinds[streams]
-    correct = _find_correct(starts.all(axis=0) & (gold == predicted), ends, gold == predicted)
-    lengths = np.bincount(aligned.sentence, minlength=aligned.n_sentences) + 1
-    sentence = np.repeat(np.arange(lengths.size), lengths)
-    chosen = ((gold, starts[0]), (predicted, starts[1]), (gold, correct))
-    return SpanEvents(types, *(np.column_stack((kind[places], sentence[places])) for kind, places in chosen))
-
-
-def _find_borders(prefix: Integers, kind: Integers, rules: ChunkRules) -> tuple[Flags, Flags]:
-    """Where chunks start, and where chunks ended just before. Before a stream stands a boundary, as at its end."""
-    previous = np.roll(prefix, 1, axis=1)
-    changed = kind != np.roll(kind, 1, axis=1)
-    outside = [_CODES["O"], _CODES["."]]
-    starts = rules.starts[previous, prefix] | (changed & ~np.isin(prefix, outside))
-    ends = rules.ends[previous, prefix] | (changed & ~np.isin(previous, outside))
-    return starts, ends
-
-
-def _find_correct(opens: Flags, ends: Flags, agree: Flags) -> Flags:
-    """The last place of every correct chunk.
-
-    A common start opens a candidate. It is correct where both sides end at the next place; it is lost where one side
-    ends alone or the types differ. So a candidate is alive where the last opening is not before the last closing.
-    """
-    gold_ends, predicted_ends = ends
-    place = np.arange(opens.size)
-    last_open = np.maximum.accumulate(np.where(opens, place, -1))
-    last_close = np.maximum.accumulate(np.where(gold_ends | predicted_ends | ~agree, place, -1))
-    alive: Flags = (last_open >= 0) & (last_open >= last_close)
-    # A chunk still open at the very end of the stream counts (it needs odd prefixes to get past the last boundary).
-    closed: Flags = np.append((gold_ends & predicted_ends)[1:], True)
-    return alive & closed
-
-
 def _score(aligned: Aligned, rules: ChunkRules) -> SpanScores:
     types, *sides = find_spans(aligned, rules)
     gold, predicted, correct = (np.bincount(side[:, 0], minlength=len(types)).tolist() for side in sides)
     rows = {name: Counts(*row) for name, *row in zip(types, gold, predicted, correct)}
-    # Two labels are one here when prefix and type are the same: "B", "B-" and "B-0" (see _split_label).
-    parts = [_split_label(label) for label in aligned.labels]
+    # Two labels are one here when prefix and type are the same: "B", "B-" and "B-0" (see split_label).
+    parts = [split_label(label) for label in aligned.labels]
     index = {part: i for i, part in enumerate(parts)}
     same = np.array([index[part] for part in parts])
     return SpanScores(
@@ -328,34 +211,6 @@ def _score(aligned: Aligned, rules: ChunkRules) -> SpanScores:
     )
 
 
-def _split_label(label: str) -> tuple[str, str]:
-    """Prefix and type, split at the first "-". Type "0" is no type: perl takes that string for false."""
-    prefix, _, kind = label.partition("-")
-    return prefix, "" if kind == "0" else kind
-
-
-def _check_shape(gold: Sentences, other: Sentences, name: str, unit: str) -> Integers:
-    """The lengths of the gold sentences [N], once `other` is known to have the same."""
-    for side, place in ((gold, "gold"), (other, name)):
-        if isinstance(side, str) or any(isinstance(sentence, str) for sentence in side):
-            raise DataError("found a string for a sentence; expected a list of lists of strings", place=place)
-    if len(gold) != len(other):
-        raise DataError(f"found {len(other)} sentences; expected {len(gold)}, as many as gold has", place=name)
-    lengths = np.fromiter(map(len, gold), np.int64, len(gold))
-    others = np.fromiter(map(len, other), np.int64, len(other))
-    for i in np.flatnonzero(lengths != others)[:1]:
-        message = f"found {others[i]} {unit}; expected {lengths[i]}, as many as gold[{i}] has labels"
-        raise DataError(message, place=f"{name}[{i}]")
-    return lengths
-
-
-def _refuse_label(side: Sentences, name: str) -> None:
-    for i, sentence in enumerate(side):
-        for j, label in enumerate(sentence):
-            if not isinstance(label, str):
-                raise DataError(f"found {label!r} for a label; expected a string", place=f"{name}[{i}][{j}]")
-
-
 def _accuracy_by_word(
     gold: Sentences, right: Flags, tokens: Sentences | None, known: Container[str] | Callable[[str], bool] | None
 ) -> tuple[float | None, float | None]:
@@ -364,7 +219,7 @@ def _accuracy_by_word(
         return None, None
     if tokens is None:
         raise ParameterError("known is given without tokens; pass the words as tokens=, one list a sentence")
-    _check_shape(gold, tokens, "tokens", "tokens")
+    check_shape(gold, tokens, "tokens", "tokens")
     is_known = known.__contains__ if isinstance(known, Container) else known
     answers = {word: bool(is_known(word)) for word in set(chain.from_iterable(tokens))}
     flags = np.fromiter(map(answers.__getitem__, chain.from_iterable(tokens)), np.bool_, right.size)

@@ -1,6 +1,7 @@
 """The model file, the last step of `save` and the first of `load`.
 
-    learner ─► header, arrays, strings ─► write_model ─► file ─► read_model ─► StoredModel ─► learner
+    learner ─► header, arrays, strings ─► write_model ─► file  ─► read_model   ─► StoredModel ─► learner
+                                          pack_model  ─► bytes ─► unpack_model                    (pickle)
 
     file     = envelope (32 bytes) + payload
     envelope = magic (8) | version u32 | CRC of head u32 | payload bytes u64 | CRC of payload u32 | CRC of envelope u32
@@ -10,8 +11,7 @@ The envelope keeps its layout in every version; the version speaks of the payloa
 CRC-32 finds every burst of damage up to 32 bits, and takes 7 ms for 20 MB (SHA-256 13 ms, BLAKE2b 31 ms). It finds
 damage, not malice: so what was read is checked again for its meaning, and nothing in a file is ever executed.
 
-A list of strings is one UTF-8 blob. Its separator is the first character that no string of the list holds: so every
-string comes back, and one `str.split` reads 300,000 strings in 20 ms (cutting them by stored lengths takes 55 ms).
+A list of strings is one UTF-8 blob, a tensor of bytes (string_blob.py).
 
 The same model gives the same bytes: keys are sorted, there is no time stamp, and the safetensors metadata has one key
 (more would come in random order).
@@ -21,18 +21,17 @@ from __future__ import annotations
 
 import codecs
 import errno
+import io
 import json
 import math
 import os
-import secrets
 import shlex
 import stat
 import struct
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import chain
 from typing import Any, BinaryIO, NamedTuple, TypeAlias, cast
 
 import numpy as np
@@ -40,7 +39,9 @@ import numpy.typing as npt
 import safetensors.numpy
 from safetensors import SafetensorError
 
+from tagwright.atomic_file import atomic_file
 from tagwright.errors import ModelFileError
+from tagwright.string_blob import check_text, pack_strings, unpack_strings
 
 JSON: TypeAlias = "bool | int | float | str | Sequence[JSON] | Mapping[str, JSON] | None"
 Array: TypeAlias = npt.NDArray[Any]
@@ -97,14 +98,22 @@ def write_model(
     The header comes back with sorted keys, and its tuples as lists. A symbolic link stays a link.
     """
     name = os.fspath(path)
-    with _clear_write_errors(name):
+    with _clear_write_errors(f"{name}: cannot write the model"):
         target = os.path.realpath(name)
         if os.path.isdir(target) or not os.path.basename(name):
             raise ValueError(f"it is a folder: give a file, such as {os.path.join(name, 'model.tw')}")
         if os.path.exists(target) and not os.path.isfile(target):
             raise ValueError("it is a device or a pipe: give a file")
         payload = _pack_payload(dict(header), arrays, strings)
-        _replace_file(target, [_pack_envelope(payload), payload])
+        with atomic_file(target) as file:
+            file.writelines([_pack_envelope(payload), payload])
+
+
+def pack_model(header: Mapping[str, JSON], arrays: Mapping[str, Array], strings: Mapping[str, Sequence[str]]) -> bytes:
+    """The bytes that `write_model` would write."""
+    with _clear_write_errors("cannot pack the model"):
+        payload = _pack_payload(dict(header), arrays, strings)
+        return _pack_envelope(payload) + payload
 
 
 def _pack_payload(
@@ -114,10 +123,10 @@ def _pack_payload(
     tensors = {ARRAYS + name: _plain_array(name, array) for name, array in arrays.items()}
     separators: dict[str, JSON] = {}
     for name, items in strings.items():
-        tensors[STRINGS + name], separator = _pack_strings(name, items)
+        tensors[STRINGS + name], separator = pack_strings(name, items)
         separators[name] = {"count": len(items), "separator": separator}
     for name in (*arrays, *strings):
-        _check_text(name, f"the name {name!r}")
+        check_text(name, f"the name {name!r}")
     description = {"header": header, "strings": separators}
     text = json.dumps(description, ensure_ascii=False, allow_nan=False, sort_keys=True, separators=(",", ":"))
     payload = safetensors.numpy.save(tensors, {METADATA_KEY: text})
@@ -132,32 +141,24 @@ def _pack_envelope(payload: bytes) -> bytes:
     return ENVELOPE.pack(*fields, _envelope_crc(ENVELOPE.pack(*fields, 0)))
 
 
-def _check_json(value: JSON, place: str) -> None:
+def _check_json(value: JSON, location: str) -> None:
     """Refuse what JSON would lose or change without a word: NaN, keys that are no strings, other types."""
     if isinstance(value, str):
-        _check_text(value, place)
+        check_text(value, location)
     elif isinstance(value, float):
         if not math.isfinite(value):
-            raise ValueError(f"{place} is {value!r}, JSON has only finite numbers: store None instead")
+            raise ValueError(f"{location} is {value!r}, JSON has only finite numbers: store None instead")
     elif isinstance(value, dict):
         for key, item in value.items():
             if not isinstance(key, str):
-                raise ValueError(f"{place} has the key {key!r}, JSON keys are strings: use str(key)")
-            _check_text(key, f"the key {key!r} of {place}")
-            _check_json(item, f"{place}[{key!r}]")
+                raise ValueError(f"{location} has the key {key!r}, JSON keys are strings: use str(key)")
+            check_text(key, f"the key {key!r} of {location}")
+            _check_json(item, f"{location}[{key!r}]")
     elif isinstance(value, list | tuple):
         for index, item in enumerate(value):
-            _check_json(item, f"{place}[{index}]")
+            _check_json(item, f"{location}[{index}]")
     elif value is not None and not isinstance(value, int):
-        raise ValueError(f"{place} is of type {type(value).__name__}, not one of JSON's: store arrays as arrays")
-
-
-def _check_text(text: str, place: str) -> None:
-    try:
-        text.encode("utf-8")
-    except UnicodeEncodeError as error:
-        found = f"{place} holds {text[error.start]!r}, half of a surrogate pair"
-        raise ValueError(f"{found}: read the data in its right encoding") from error
+        raise ValueError(f"{location} is of type {type(value).__name__}, not one of JSON's: store arrays as arrays")
 
 
 def _plain_array(name: str, array: Array) -> Array:
@@ -168,55 +169,13 @@ def _plain_array(name: str, array: Array) -> Array:
     return np.asarray(array, order="C")
 
 
-def _pack_strings(name: str, items: Sequence[str]) -> tuple[Array, str]:
-    """The strings as one UTF-8 blob, and the separator between them."""
-    if isinstance(items, str):
-        raise ValueError(f"strings {name!r} is one string, expected a list of strings: put it in a list")
-    try:
-        separator = _unused_character("".join(items))
-        blob = separator.join(items).encode("utf-8")
-    except TypeError as error:
-        raise ValueError(f"strings {name!r}: {error}: convert it to str") from error
-    except UnicodeEncodeError:
-        for index, item in enumerate(items):
-            _check_text(item, f"{name}[{index}] = {item!r}")
-        raise
-    return np.frombuffer(blob, np.uint8), separator
-
-
-def _unused_character(text: str) -> str:
-    """The first character that `text` does not hold; NUL nearly always."""
-    if "\0" not in text:
-        return "\0"
-    used = set(text)
-    for code in chain(range(0xD800), range(0xE000, 0x110000)):  # between them: surrogates
-        if chr(code) not in used:
-            return chr(code)
-    raise ValueError("a list of strings holds every character there is, none is left to part them: split the list")
-
-
-def _replace_file(target: str, blocks: Sequence[bytes]) -> None:
-    """Write a temporary file beside `target`, then put it in its place in one step. Its mode follows the umask."""
-    temporary = os.path.join(os.path.dirname(target), f".tagwright-{secrets.token_hex(8)}.tmp")
-    try:
-        with open(temporary, "xb") as file:
-            file.writelines(blocks)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, target)
-    except BaseException:  # Ctrl-C too
-        with suppress(OSError):
-            os.unlink(temporary)
-        raise
-
-
 @contextmanager
-def _clear_write_errors(path: str) -> Iterator[None]:
+def _clear_write_errors(failure: str) -> Iterator[None]:
     """Turn whatever goes wrong into one ModelFileError with the cure."""
     try:
         yield
     except (OSError, RecursionError, ValueError, SafetensorError) as error:
-        raise ModelFileError(f"{path}: cannot write the model: {_explain_write(error)}.") from error
+        raise ModelFileError(f"{failure}: {_explain_write(error)}.") from error
 
 
 def _explain_write(error: Exception) -> str:
@@ -235,39 +194,52 @@ def _explain_write(error: Exception) -> str:
 
 def read_model(path: PathLike) -> StoredModel:
     """Read a whole model and check every byte of it. Any wrong file is a ModelFileError that says what it is."""
-    with _opened(path) as file:
-        envelope = _read_envelope(file)
-        payload = file.read(envelope.payload_bytes)
-        if zlib.crc32(payload) != envelope.payload_crc:
-            raise _WrongFileError("a damaged model (its checksum does not fit its bytes)", RESTORE)
-        description = _parse_head(payload[: _head_bytes(payload)], envelope)
-        arrays, strings = _unpack_tensors(safetensors.numpy.load(payload), description["strings"])
-        return StoredModel(description["header"], arrays, strings, envelope.version, ENVELOPE.size + len(payload))
+    with _clear_read_errors(os.fspath(path)), _opened(path) as file:
+        return _read_whole(file, os.fstat(file.fileno()).st_size)
+
+
+def unpack_model(data: bytes, name: str = "bytes") -> StoredModel:
+    """The model in the bytes that `pack_model` made, checked like a file's. Errors call the bytes by `name`."""
+    with _clear_read_errors(name):
+        return _read_whole(io.BytesIO(data), len(data))
+
+
+def _read_whole(file: BinaryIO, n_bytes: int) -> StoredModel:
+    envelope = _read_envelope(file, n_bytes)
+    payload = file.read(envelope.payload_bytes)
+    if zlib.crc32(payload) != envelope.payload_crc:
+        raise _WrongFileError("a damaged model (its checksum does not fit its bytes)", RESTORE)
+    description = _parse_head(payload[: _head_bytes(payload)], envelope)
+    arrays, strings = _unpack_tensors(safetensors.numpy.load(payload), description["strings"])
+    return StoredModel(description["header"], arrays, strings, envelope.version, n_bytes)
 
 
 def read_header(path: PathLike) -> dict[str, JSON]:
     """Read the header alone. Damage in the arrays is not looked for; `read_model` finds it."""
-    with _opened(path) as file:
-        envelope = _read_envelope(file)
+    with _clear_read_errors(os.fspath(path)), _opened(path) as file:
+        envelope = _read_envelope(file, os.fstat(file.fileno()).st_size)
         start = file.read(8)
         rest = file.read(min(_head_bytes(start), MAX_HEAD_BYTES, envelope.payload_bytes) - len(start))
         return cast("dict[str, JSON]", _parse_head(start + rest, envelope)["header"])
 
 
+def _opened(path: PathLike) -> BinaryIO:
+    mode = os.stat(path).st_mode  # before `open`, which would wait for a pipe
+    if stat.S_ISDIR(mode):
+        raise _WrongFileError("a folder", "Give the model file inside it.")
+    if not stat.S_ISREG(mode):
+        raise _WrongFileError("a device or a pipe", "Copy its content to a file first.")
+    return open(path, "rb")
+
+
 @contextmanager
-def _opened(path: PathLike) -> Iterator[BinaryIO]:
-    """The open file; whatever goes wrong with it becomes one ModelFileError that names it."""
+def _clear_read_errors(name: str) -> Iterator[None]:
+    """Turn whatever goes wrong into one ModelFileError that names the file."""
     try:
-        mode = os.stat(path).st_mode  # before `open`, which would wait for a pipe
-        if stat.S_ISDIR(mode):
-            raise _WrongFileError("a folder", "Give the model file inside it.")
-        if not stat.S_ISREG(mode):
-            raise _WrongFileError("a device or a pipe", "Copy its content to a file first.")
-        with open(path, "rb") as file:
-            yield file
+        yield
     except READ_ERRORS as error:
         found, cure = _explain_read(error)
-        raise ModelFileError(f"{os.fspath(path)}: found {found}, expected a Tagwright model. {cure}") from error
+        raise ModelFileError(f"{name}: found {found}, expected a Tagwright model. {cure}") from error
 
 
 def _explain_read(error: Exception) -> tuple[str, str]:
@@ -287,9 +259,8 @@ def _explain_read(error: Exception) -> tuple[str, str]:
     return f"a model with wrong content ({error})", RESTORE
 
 
-def _read_envelope(file: BinaryIO) -> _Envelope:
+def _read_envelope(file: BinaryIO, n_bytes: int) -> _Envelope:
     data = file.read(ENVELOPE.size)
-    n_bytes = os.fstat(file.fileno()).st_size
     if not data.startswith(MAGIC):
         raise _WrongFileError(*_recognise(data + file.read(512)))
     if len(data) < ENVELOPE.size:
@@ -378,22 +349,12 @@ def _unpack_tensors(tensors: dict[str, Array], lists: dict[str, Any]) -> tuple[d
             arrays[name.removeprefix(ARRAYS)] = array
         elif name.startswith(STRINGS):
             name = name.removeprefix(STRINGS)
-            strings[name] = _unpack_strings(name, array, **lists[name])
+            strings[name] = unpack_strings(name, array, **lists[name])
         else:
             raise KeyError(name)
     if len(strings) != len(lists):
         raise KeyError(*(set(lists) - set(strings)))
     return arrays, strings
-
-
-def _unpack_strings(name: str, blob: Array, *, count: int, separator: str) -> list[str]:
-    if blob.dtype != np.uint8:
-        raise ValueError(f"the strings {name!r} are {blob.dtype}, not uint8")
-    text = str(blob.data, "utf-8")
-    items = text.split(separator) if text or count else []
-    if len(items) != count:
-        raise ValueError(f"{len(items)} strings in {name!r}, {count} declared")
-    return items
 
 
 def _head_bytes(payload: bytes) -> int:

@@ -41,7 +41,7 @@ def require_plots(path: str | os.PathLike[str]) -> None:
     """Refuse a picture that could not be written: a wrong ending, or no matplotlib."""
     ending = Path(path).suffix.lower()
     if ending not in FORMATS:
-        raise DataError(f"found the ending {ending!r}, expected one of {', '.join(FORMATS)}", place=str(path))
+        raise DataError(f"found the ending {ending!r}, expected one of {', '.join(FORMATS)}", location=str(path))
     _matplotlib()
 
 
@@ -66,9 +66,9 @@ def plot_bars(series: Sequence[Series], *, title: str, x_label: str, y_label: st
         figure, axes = _begin(title, x_label, y_label)
         width = 0.8 / max(1, len(series))
         for i, one in enumerate(series):
-            places = [g - 0.4 + (i + 0.5) * width for g in range(len(groups))]
+            centres = [g - 0.4 + (i + 0.5) * width for g in range(len(groups))]
             style = {"color": COLOURS[i % len(COLOURS)], "hatch": HATCHES[i % len(HATCHES)], "edgecolor": "white"}
-            axes.bar(places, one.y, width, yerr=one.error, capsize=3, label=_plain(one.name), **style)
+            axes.bar(centres, one.y, width, yerr=one.error, capsize=3, label=_plain(one.name), **style)
         axes.set_xticks(range(len(groups)), list(map(_plain, groups)))
         return _finish(figure, axes, len(series))
 

@@ -22,8 +22,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from tagwright.chunks import ALL_SCHEMES, Sentences, align, find_spans, has_span_labels
 from tagwright.errors import ParameterError
-from tagwright.metrics import ALL_SCHEMES, Sentences, align, find_spans, has_span_labels
 
 Metric = Literal["accuracy", "f1"]
 Floats = NDArray[np.float64]

@@ -39,7 +39,7 @@ class Tagger:
     def tag(self, tokens: Sequence[Item]) -> list[str]:
         """The labels of one sentence. A token is what the model was trained on: a string, a tuple or a dict."""
         if isinstance(tokens, str):
-            raise DataError(f"expected a list, found the string {tokens[:40]!r}; use tag_text", place="tokens")
+            raise DataError(f"expected a list, found the string {tokens[:40]!r}; use tag_text", location="tokens")
         return self.tag_sentences([tokens])[0]
 
     def tag_sentences(self, sentences: Sequence[Sequence[Item]]) -> list[list[str]]:

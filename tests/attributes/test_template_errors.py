@@ -53,10 +53,10 @@ BAD = {
 @pytest.mark.parametrize("line", BAD)
 def test_bad_line(line: str) -> None:
     with pytest.raises(TemplateError) as caught:
-        FeatureSet.parse(f"# one\nword @ 0\n{line}\nword @ 1", place="my.txt", n_columns=2)
+        FeatureSet.parse(f"# one\nword @ 0\n{line}\nword @ 1", location="my.txt", n_columns=2)
     assert BAD[line] in str(caught.value)
     assert str(caught.value).startswith("my.txt:3: ")
-    assert caught.value.place == "my.txt:3"
+    assert caught.value.location == "my.txt:3"
 
 
 def test_many_lines_are_bounded() -> None:

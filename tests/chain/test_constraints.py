@@ -86,8 +86,8 @@ def test_the_error_names_the_first_position_that_fails(seed):
     expected = next((t for t in range(T) if not oracle.all_labellings(prefixes[t])), T - 1)
     assert feasible(lattice) is False
     with pytest.raises(DataError, match=rf"^X\[7\]: no labelling is possible: position {expected} ") as caught:
-        require_feasible(lattice, place="X[7]")
-    assert caught.value.place == "X[7]"
+        require_feasible(lattice, location="X[7]")
+    assert caught.value.location == "X[7]"
 
 
 def test_reason_no_label_is_allowed():

@@ -177,7 +177,7 @@ def test_lattice_refuses_what_is_not_a_score(name, bad):
     last = ", ".join(str(size - 1) for size in SHAPES[name])
     with pytest.raises(DataError) as caught:
         Lattice(**arrays(**{name: array}))
-    assert caught.value.place == f"{name}[{last}]"
+    assert caught.value.location == f"{name}[{last}]"
 
 
 @pytest.mark.parametrize(

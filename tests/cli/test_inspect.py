@@ -12,7 +12,6 @@ from cli.commands import Run
 from toy import toy_words
 
 from tagwright import CRF, HMM, GuidedTagger, SequenceAdaBoost, load
-from tagwright.cli.contexts import label_order, top_contexts
 from tagwright.cli.learned import START, STOP, list_weights, template_sizes, top_weights, transitions
 from tagwright.scores.linear import LinearScores
 
@@ -251,25 +250,25 @@ def test_label_contexts_and_order_of_a_guided_model(run: Run, tmp_path: Path) ->
     X, y = toy_words(30)
     model = GuidedTagger(GUIDED, random_state=0, epochs=3).fit(X, y)
     contexts = all_contexts(model)
-    found = top_contexts(model, 12)
+    found = model.top_contexts(12)
     for label in model.labels_:
         largest = sorted([row[label] for row in contexts.values() if row[label] > 0], reverse=True)[:12]
         assert [value for _, value in found[label]] == largest
         assert all(contexts[name][label] == value for name, value in found[label])
-    assert any("suffix1[0]&word[1]=" in name for pairs in top_contexts(model, 1000).values() for name, _ in pairs)
-    places: dict[str, list[float]] = {label: [] for label in model.labels_}
+    assert any("suffix1[0]&word[1]=" in name for pairs in model.top_contexts(1000).values() for name, _ in pairs)
+    ranks: dict[str, list[float]] = {label: [] for label in model.labels_}
     for sentence in X:
         for n, step in enumerate(model.explain(sentence)):
             if len(sentence) > 1:
-                places[step.label].append(n / (len(sentence) - 1))
-    order = label_order(model)
-    assert [one.place for one in order] == sorted(one.place for one in order)
-    assert {one.label: one.place for one in order} == pytest.approx({k: np.mean(v) for k, v in places.items() if v})
+                ranks[step.label].append(n / (len(sentence) - 1))
+    order = model.typical_order()
+    assert [rank for _, rank in order] == sorted(rank for _, rank in order)
+    assert dict(order) == pytest.approx({k: np.mean(v) for k, v in ranks.items() if v})
     model.save(tmp_path / "m.tw")
     text = run("inspect", tmp_path / "m.tw").out
     assert "label contexts: highest weight for each label" in text
     assert "typical order of labelling" in text
     shown = json.loads(run("inspect", tmp_path / "m.tw", "--json", "--top", "12").out)
     assert shown["contexts"] == {label: [list(pair) for pair in pairs] for label, pairs in found.items()}
-    assert [(one["label"], one["place"]) for one in shown["order"]] == [tuple(one) for one in order]
-    assert not top_contexts(HMM().fit(X, y), 3)
+    assert [(one["label"], one["place"]) for one in shown["order"]] == order
+    assert not HMM().fit(X, y).top_contexts(3)

@@ -88,7 +88,7 @@ def test_a_bug_keeps_its_traceback(run: Run, monkeypatch: pytest.MonkeyPatch) ->
         (OSError(28, "No space left on device"), 1, "No space left on device"),
         (MemoryError(), 1, "not enough memory"),
         (KeyboardInterrupt(), 130, "interrupted"),
-        (tagwright.errors.DataError("two\nlines", place="f:1"), 1, "f:1: two lines"),
+        (tagwright.errors.DataError("two\nlines", location="f:1"), 1, "f:1: two lines"),
     ],
 )
 def test_errors_are_one_line(

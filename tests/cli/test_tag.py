@@ -113,7 +113,7 @@ def test_nothing_is_written_after_a_sentence_that_cannot_be_tagged(
 
     def fail(self: object, X: list[list[str]]) -> list[list[str]]:
         if X[0][0] == "bad":
-            raise DataError("cannot be tagged", place="X[0]")
+            raise DataError("cannot be tagged", location="X[0]")
         return predict(self, X)  # type: ignore[arg-type]
 
     monkeypatch.setattr(type(load(model)), "predict", fail)

@@ -185,7 +185,7 @@ def test_read_value_refuses(text: str, annotation: str, message: str) -> None:
         (["--learner", "crv"], "--learner: there is no learner 'crv'; choose one of crf"),
         (
             ["--set", "c3=1"],
-            "--set: crf has no parameter 'c3'; did you mean 'c2'? It has: loss, order, tag_dictionary, solver",
+            "--set: crf has no parameter 'c3'; did you mean 'c2'? It has: well_formed, solver, c1, c2",
         ),
         (["--set", "n_jobs=2"], "--set: n_jobs has an option of its own; use --threads"),
         (["--set", "c2=much"], "--set: c2 must be a number, found 'much'"),

@@ -21,7 +21,7 @@ def read(text: str, **options: Any) -> list[Sentence]:
 def refusal(text: str, **options: Any) -> tuple[str | None, str]:
     with pytest.raises(DataError) as caught:
         read(text, **options)
-    return caught.value.place, str(caught.value)
+    return caught.value.location, str(caught.value)
 
 
 def written(sentence: Sentence, labels: list[str], **options: Any) -> str:
@@ -32,8 +32,8 @@ def written(sentence: Sentence, labels: list[str], **options: Any) -> str:
 
 def test_words_and_labels() -> None:
     first, second = read("a X\nb Y\n\n\n \t \nc Z")
-    assert (first.items, first.labels, first.place) == (["a", "b"], ["X", "Y"], "<stream>:1")
-    assert (second.items, second.labels, second.place) == (["c"], ["Z"], "<stream>:6")
+    assert (first.items, first.labels, first.location) == (["a", "b"], ["X", "Y"], "<stream>:1")
+    assert (second.items, second.labels, second.location) == (["c"], ["Z"], "<stream>:6")
 
 
 def test_inputs_are_the_columns_left_of_the_label() -> None:
@@ -71,13 +71,13 @@ def test_header_names_the_columns() -> None:
     assert sentences.layout == Layout("columns", 1, (0,), ("WORD",), 3)
     assert [sentence.labels for sentence in sentences] == [["P", "Q"], ["R"]]
     (first, _) = read(text, label="Entity", inputs=["Pos", "WORD"])
-    assert (first.items, first.labels, first.place) == ([("P", "a"), ("Q", "b")], ["X", "Y"], "<stream>:2")
+    assert (first.items, first.labels, first.location) == ([("P", "a"), ("Q", "b")], ["X", "Y"], "<stream>:2")
 
 
 def test_blank_line_after_the_header() -> None:
     text = "# global.columns = WORD POS\n\na P\n"
     (sentence,) = read(text)
-    assert (sentence.items, sentence.labels, sentence.place) == (["a"], ["P"], "<stream>:3")
+    assert (sentence.items, sentence.labels, sentence.location) == (["a"], ["P"], "<stream>:3")
     assert written(sentence, ["N"]) == "# global.columns = WORD POS PREDICTED\n\na P N\n\n"
 
 
@@ -86,14 +86,14 @@ def test_tagging_needs_the_inputs_and_ignores_the_rest() -> None:
     assert (sentence.items, sentence.labels) == ([("a", "P"), ("b", "Q"), ("c", "R")], None)
     (word,) = read("a\nb  Q\n c\n", label=None, n_inputs=1)
     assert word.items == ["a", "b", "c"]
-    place, message = refusal("a P\nb\n", label=None, n_inputs=2)
-    assert place == "<stream>:2"
+    location, message = refusal("a P\nb\n", label=None, n_inputs=2)
+    assert location == "<stream>:2"
     assert "found 1 column in 'b', expected at least 2" in message
     assert refusal("a P\n\nb\n", label=None, n_inputs=2)[0] == "<stream>:3"  # a whole sentence without
 
 
 @pytest.mark.parametrize(
-    ("text", "options", "place", "message"),
+    ("text", "options", "location", "message"),
     [
         ("a P X\nb Q\n", {}, 2, "found 2 columns in 'b Q', expected 3"),
         ("a P X\nb Q Y Z\n", {}, 2, "found 4 columns in 'b Q Y Z', expected 3"),
@@ -115,9 +115,9 @@ def test_tagging_needs_the_inputs_and_ignores_the_rest() -> None:
         ("a X\n", {"inputs": [5]}, 1, "there is no column 5"),
     ],
 )
-def test_bad_files(text: str, options: dict[str, Any], place: int, message: str) -> None:
-    found_place, found = refusal(text, **options)
-    assert found_place == f"<stream>:{place}"
+def test_bad_files(text: str, options: dict[str, Any], location: int, message: str) -> None:
+    found_location, found = refusal(text, **options)
+    assert found_location == f"<stream>:{location}"
     assert message in found
 
 

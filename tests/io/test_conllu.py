@@ -51,8 +51,8 @@ def test_words_alone_are_items() -> None:
     first, second = read(EXAMPLE)
     assert first.items == ["He", "did", "n't", ". . ."]
     assert first.labels == ["PRON", "AUX", "PART", "PUNCT"]
-    assert first.place == "<stream>:3"
-    assert (second.items, second.labels, second.place) == (["#", "_"], ["SYM", "_"], "<stream>:11")
+    assert first.location == "<stream>:3"
+    assert (second.items, second.labels, second.location) == (["#", "_"], ["SYM", "_"], "<stream>:11")
 
 
 @pytest.mark.parametrize(("label", "expected"), [("xpos", "PRP"), (4, "PRP"), ("-8", "he"), ("Feats", "Case=Nom")])
@@ -142,7 +142,7 @@ def test_any_tree_is_read_and_written_back(forest: list[Any], column: int) -> No
 
 
 @pytest.mark.parametrize(
-    ("text", "place", "message"),
+    ("text", "location", "message"),
     [
         (EXAMPLE + "1 He he PRON\n", 14, "found 1 column in '1 He he PRON', expected 10 apart by tabs"),
         (EXAMPLE.replace("SpaceAfter=No|X=é", "a\tb"), 8, "found 11 columns"),
@@ -157,10 +157,10 @@ def test_any_tree_is_read_and_written_back(forest: list[Any], column: int) -> No
         ("\n\n", None, "found no sentences"),
     ],
 )
-def test_bad_files(text: str, place: int | None, message: str) -> None:
+def test_bad_files(text: str, location: int | None, message: str) -> None:
     with pytest.raises(DataError) as caught:
         read(text)
-    assert caught.value.place == ("<stream>" if place is None else f"<stream>:{place}")
+    assert caught.value.location == ("<stream>" if location is None else f"<stream>:{location}")
     assert message in str(caught.value)
 
 

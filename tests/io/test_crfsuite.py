@@ -22,9 +22,9 @@ def read(text: str, **options: Any) -> list[Sentence]:
 def test_labels_and_weights() -> None:
     first, second = read("B-NP\tw=a\tlength:2.5\tbias:\nO\n\nO\tw=b\t\tx:-1e2\tw=b\n")
     assert first.items == [{"w=a": 1.0, "length": 2.5, "bias": 1.0}, {}]
-    assert (first.labels, first.place) == (["B-NP", "O"], "<stream>:1")
+    assert (first.labels, first.location) == (["B-NP", "O"], "<stream>:1")
     assert second.items == [{"w=b": 2.0, "x": -100.0}]
-    assert (second.labels, second.place) == (["O"], "<stream>:4")
+    assert (second.labels, second.location) == (["O"], "<stream>:4")
 
 
 @pytest.mark.parametrize(
@@ -54,7 +54,7 @@ def test_label_escapes() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "place", "message"),
+    ("text", "location", "message"),
     [
         ("X\ta\n\tb\n", 2, "expected a label"),
         ("X\ta\nX\ta:1:2\n", 2, "found the attribute 'a:1:2', expected name or name:weight"),
@@ -66,10 +66,10 @@ def test_label_escapes() -> None:
         ("", None, "found no sentences"),
     ],
 )
-def test_bad_files(text: str, place: int | None, message: str) -> None:
+def test_bad_files(text: str, location: int | None, message: str) -> None:
     with pytest.raises(DataError) as caught:
         read(text)
-    assert caught.value.place == ("<stream>" if place is None else f"<stream>:{place}")
+    assert caught.value.location == ("<stream>" if location is None else f"<stream>:{location}")
     assert message in str(caught.value)
 
 

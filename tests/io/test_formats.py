@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from tagwright.errors import DataError, ModelFileError
-from tagwright.io import Layout, detect_format, detect_scheme, read_like, read_sentences, write_sentence
+from tagwright.io import FORMATS, Layout, detect_format, detect_scheme, read_like, read_sentences, write_sentence
 
 DATA = Path(os.environ.get("TAGWRIGHT_DATA", Path(__file__).parents[2] / "../shared/data"))
 CONLLU = "1\tHe\the\tPRON\tPRP\t_\t0\troot\t_\t_"
@@ -89,7 +89,7 @@ def test_reading_after_detection_loses_nothing() -> None:
     text = "\n" + "w T\n" * 100 + "\nx U\n"
     sentences = list(read_sentences(io.StringIO(text)))
     assert [len(sentence) for sentence in sentences] == [100, 1]
-    assert [sentence.place for sentence in sentences] == ["<stream>:2", "<stream>:103"]
+    assert [sentence.location for sentence in sentences] == ["<stream>:2", "<stream>:103"]
 
 
 def test_unknown_format() -> None:
@@ -107,7 +107,7 @@ LAYOUTS = [
 
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_a_layout_is_stored_as_json(layout: Layout) -> None:
-    assert Layout.from_json(json.loads(json.dumps(layout.to_json()))) == layout
+    assert Layout.from_json(json.loads(json.dumps(layout.to_json())), FORMATS) == layout
 
 
 @pytest.mark.parametrize(
@@ -133,13 +133,13 @@ def test_a_layout_is_stored_as_json(layout: Layout) -> None:
 )
 def test_a_bad_layout_is_refused(change: dict[str, object]) -> None:
     with pytest.raises(ModelFileError, match="layout cannot be used"):
-        Layout.from_json({**LAYOUTS[0].to_json(), **change})
+        Layout.from_json({**LAYOUTS[0].to_json(), **change}, FORMATS)
 
 
 @pytest.mark.parametrize("stored", [None, [], "x", 3])
 def test_a_layout_that_is_no_object_is_refused(stored: object) -> None:
     with pytest.raises(ModelFileError, match="not an object"):
-        Layout.from_json(stored)
+        Layout.from_json(stored, FORMATS)
 
 
 def test_like_training_in_the_same_format() -> None:

@@ -97,14 +97,14 @@ def test_no_break_space_and_line_separators_are_part_of_a_word() -> None:
 
 def test_invalid_utf8_names_line_and_byte() -> None:
     error = refusal(b"a X\nb Y\ncaf\xe9 X\n")
-    assert error.place == "<stream>:3"
+    assert error.location == "<stream>:3"
     assert "byte 0xe9 at byte 4 of the line" in str(error)
 
 
 def test_invalid_utf8_far_into_the_file() -> None:
     good = "é X\n" * 200_000
     error = refusal(good.encode() + b"x\xff X\n")
-    assert error.place == "<stream>:200001"
+    assert error.location == "<stream>:200001"
     assert "at byte 2 of" in str(error)
 
 
@@ -116,20 +116,20 @@ def test_text_stream_of_the_wrong_encoding() -> None:
 
 def test_nul_is_refused() -> None:
     error = refusal(b"a X\n\nb\0 Y\n")
-    assert error.place == "<stream>:3"
+    assert error.location == "<stream>:3"
     assert "NUL" in str(error)
 
 
 def test_lone_carriage_return_is_refused() -> None:
     error = refusal(b"a X\nb\rc Y\n")
-    assert error.place == "<stream>:2"
+    assert error.location == "<stream>:2"
     assert "carriage return" in str(error)
 
 
 @pytest.mark.parametrize("options", [{"label": None}, {"label": None, "format": "plain"}, {}])
 def test_huge_token_is_refused(options: dict[str, object]) -> None:
     error = refusal(b"a X\n" + b"w" * 1_000_000 + b" X\n", **options)
-    assert error.place == "<stream>:2"
+    assert error.location == "<stream>:2"
     assert "1,000,000 characters" in str(error)
 
 
@@ -142,14 +142,14 @@ def test_longest_token_is_accepted() -> None:
 def test_endless_line_is_refused_before_it_fills_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lines_module, "MAX_LINE", 1 << 20)
     error = refusal(b"a X\n" + b"w " * (1 << 20))
-    assert error.place == "<stream>:2"
+    assert error.location == "<stream>:2"
     assert "a line of more than 1 MiB" in str(error)
 
 
 def test_missing_file_and_directory(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="no such file") as caught:
         read_sentences(tmp_path / "none.txt")
-    assert caught.value.place == str(tmp_path / "none.txt")
+    assert caught.value.location == str(tmp_path / "none.txt")
     with pytest.raises(DataError, match="found a directory"):
         read_sentences(tmp_path)
 
@@ -175,7 +175,7 @@ def test_damaged_gzip() -> None:
 def test_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO("é X\n".encode()), encoding="ascii"))
     (sentence,) = read_sentences("-")
-    assert (sentence.items, sentence.place) == (["é"], "<stdin>:1")
+    assert (sentence.items, sentence.location) == (["é"], "<stdin>:1")
 
 
 def test_a_sentence_leaves_a_pipe_before_the_next_arrives() -> None:

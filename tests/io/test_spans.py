@@ -206,7 +206,7 @@ def test_spans_that_cannot_be_written(spans: list[Span]) -> None:
 def test_labels_that_are_not_spans() -> None:
     with pytest.raises(DataError, match="found 'NN', expected O, or a prefix") as caught:
         read_spans(["O", "NN"])
-    assert caught.value.place == "labels[1]"
+    assert caught.value.location == "labels[1]"
     with pytest.raises(DataError, match="found 'S-X', expected a label of iob2"):
         read_spans(["S-X"], "iob2")
     with pytest.raises(DataError, match="found 'NN', expected a label of iobes"):

@@ -32,8 +32,8 @@ def test_a_token_is_split_at_its_last_slash() -> None:
 
 def test_one_sentence_a_line_and_blank_lines_are_kept() -> None:
     first, second = read("\na/X b/Y\n \t\n\nc/Z", format="slashed")
-    assert (first.items, first.place) == (["a", "b"], "<stream>:2")
-    assert (second.items, second.place) == (["c"], "<stream>:5")
+    assert (first.items, first.location) == (["a", "b"], "<stream>:2")
+    assert (second.items, second.location) == (["c"], "<stream>:5")
     assert written(first, ["1", "2"]) + written(second, ["3"]) == "\na/1 b/2\n \t\n\nc/3\n"
 
 
@@ -41,7 +41,7 @@ def test_one_sentence_a_line_and_blank_lines_are_kept() -> None:
 def test_training_needs_a_tag_on_every_token(token: str) -> None:
     with pytest.raises(DataError) as caught:
         read(f"a/X\na/X {token} c/Y\n", format="slashed")
-    assert caught.value.place == "<stream>:2"
+    assert caught.value.location == "<stream>:2"
     assert f"found the token {token!r}, expected word/TAG" in str(caught.value)
     assert read(f"a/X {token}\n", format="slashed", label=None)[0].items == ["a", token]
 
@@ -49,7 +49,7 @@ def test_training_needs_a_tag_on_every_token(token: str) -> None:
 def test_plain_text() -> None:
     first, second = read("The  dog\tbarks .\n\n It/is so \n", label=None, format="plain")
     assert (first.items, first.labels) == (["The", "dog", "barks", "."], None)
-    assert (second.items, second.place) == (["It/is", "so"], "<stream>:3")
+    assert (second.items, second.location) == (["It/is", "so"], "<stream>:3")
     assert written(second, ["A", "B"], "plain") == "\nIt/is/A so/B\n"
 
 

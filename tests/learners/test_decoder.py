@@ -86,4 +86,4 @@ def test_a_score_that_is_no_number_is_no_labelling() -> None:
     for bad in (-np.inf, np.nan):
         with pytest.raises(DataError, match="no labelling is possible") as caught:
             decoder._check_possible(np.array([0.0, bad, 1.0]), 3)
-        assert caught.value.place == "X[4]"
+        assert caught.value.location == "X[4]"

@@ -114,7 +114,7 @@ class Cell:
         columns = (item,) if isinstance(item, str) else item
         if self.term.column >= len(columns):
             found = f"the item has {len(columns)} column(s), the template `{self.text}` needs column {self.term.column}"
-            raise DataError(found, place=f"item {place}")
+            raise DataError(found, location=f"item {place}")
         return self.term.value(columns[self.term.column], clusters)
 
 

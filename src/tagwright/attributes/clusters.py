@@ -53,7 +53,9 @@ class WordClusters:
         counts = Counter(word for sentence in text for word in sentence)
         words = sorted([word for word, n in counts.items() if n >= min_count], key=lambda word: (-counts[word], word))
         if len(words) < 2:
-            raise DataError(f"found {len(words)} words that are frequent enough, expected some text", place="sentences")
+            raise DataError(
+                f"found {len(words)} words that are frequent enough, expected some text", location="sentences"
+            )
         classes, pairs = learn_classes(_number(text, words), len(words), n_clusters, tell)
         paths = find_paths(pairs)
         by_word = {word: paths[c] for word, c in zip(words, classes.tolist(), strict=True)}
@@ -69,11 +71,11 @@ class WordClusters:
                 bits, *rest = line.rstrip("\r\n").split("\t")
                 if not rest or not bits or set(bits) - {"0", "1"} or (len(rest) > 1 and not rest[1].isdecimal()):
                     expected = "a path of 0 and 1, a word, and perhaps its count, tabs between"
-                    raise DataError(f"found {line.strip()!r:.60}, expected {expected}", place=f"{path}:{number}")
+                    raise DataError(f"found {line.strip()!r:.60}, expected {expected}", location=f"{path}:{number}")
                 paths[rest[0]] = bits
                 counts[rest[0]] = int(rest[1]) if len(rest) > 1 else 0
         if not paths:
-            raise DataError("found no words, expected a file of clusters", place=str(path))
+            raise DataError("found no words, expected a file of clusters", location=str(path))
         return cls(paths, counts)
 
     def write(self, path: str | PathLike[str]) -> None:
@@ -125,7 +127,7 @@ class WordClusters:
 def _word_of(item: object, i: int, t: int) -> str:
     word = item[0] if isinstance(item, tuple) and item else item
     if not isinstance(word, str):
-        raise DataError(f"expected a word, found {item!r:.60}", place=f"sentences[{i}][{t}]")
+        raise DataError(f"expected a word, found {item!r:.60}", location=f"sentences[{i}][{t}]")
     return word
 
 

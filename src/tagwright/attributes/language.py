@@ -52,10 +52,10 @@ class Entries:
         return len(self.singles) + len(self.conjunctions) + len(self.labels)
 
 
-def read_entries(text: str, *, place: str, n_columns: int | None = None) -> Entries:
+def read_entries(text: str, *, location: str, n_columns: int | None = None) -> Entries:
     """The cells, conjunctions and label templates of a text.
 
-    place: the file's name, for errors; n_columns: of the data, where known: a template may not name another column.
+    location: the file's name, for errors; n_columns: of the data, where known: a template may not name another column.
     """
     entries = Entries()
     for number, line in enumerate(text.splitlines(), start=1):
@@ -71,7 +71,7 @@ def read_entries(text: str, *, place: str, n_columns: int | None = None) -> Entr
                 entries.singles += _read_singles(entry, n_columns)
             _check_size(entries.size)
         except TemplateError as error:
-            raise TemplateError(str(error), place=f"{place}:{number}") from None
+            raise TemplateError(str(error), location=f"{location}:{number}") from None
     return entries
 
 

@@ -55,18 +55,18 @@ class FeatureSet:
         object.__setattr__(self, "labels", tuple(dict.fromkeys(self.labels)))
 
     @classmethod
-    def parse(cls, text: str, name: str = "custom", place: str = "file", n_columns: int | None = None) -> FeatureSet:
+    def parse(cls, text: str, name: str = "custom", location: str = "file", n_columns: int | None = None) -> FeatureSet:
         """Read the template language (see language.py).
 
-        place: the file's name, for errors; n_columns: of the data, to refuse templates of other columns.
+        location: the file's name, for errors; n_columns: of the data, to refuse templates of other columns.
         """
-        found = read_entries(text, place=place, n_columns=n_columns)
+        found = read_entries(text, location=location, n_columns=n_columns)
         return cls(name, tuple(found.singles), tuple(found.conjunctions), tuple(found.labels))
 
     @classmethod
     def build(cls, name: str, lines: Iterable[str]) -> FeatureSet:
         """From template lines in Python: `FeatureSet.build("mine", ["word @ -1..1", "word[-1] & word[0]"])`."""
-        return cls.parse("\n".join(lines), name=name, place="features")
+        return cls.parse("\n".join(lines), name=name, location="features")
 
     def to_text(self) -> str:
         """The templates as text; `parse` gives the same set back."""
@@ -96,7 +96,7 @@ class FeatureSet:
     def explain(self, items: Sequence[Item], position: int) -> list[str]:
         """The names of all attributes of the token at `position`; labels are not looked at."""
         if not 0 <= position < len(items):
-            raise DataError(f"expected 0 to {len(items) - 1}, found {position}", place="position")
+            raise DataError(f"expected 0 to {len(items) - 1}, found {position}", location="position")
         names = []
         for cells in self.groups:
             values = [value for cell in cells if (value := cell.value(items, position, self.clusters)) is not None]
@@ -116,7 +116,7 @@ class FeatureSet:
             for cell in self.cells:
                 check_column(cell.term, n_columns)
         except TemplateError as error:
-            raise TemplateError(str(error), place=f"features {self.name!r}") from None
+            raise TemplateError(str(error), location=f"features {self.name!r}") from None
 
 
 def resolve(features: object, n_columns: int) -> FeatureSet:
@@ -133,10 +133,10 @@ def resolve(features: object, n_columns: int) -> FeatureSet:
         return features
     if isinstance(features, str) and features in PRESETS:
         return FeatureSet.parse(PRESETS[features].text(n_columns), features, f"preset {features}", n_columns)
-    text, place = _find_text(features)
-    found = FeatureSet.parse(text, place=place, n_columns=n_columns)
+    text, location = _find_text(features)
+    found = FeatureSet.parse(text, location=location, n_columns=n_columns)
     if not found.groups:
-        raise TemplateError("there is no template; write for example `word @ -1..1`", place=place)
+        raise TemplateError("there is no template; write for example `word @ -1..1`", location=location)
     return found
 
 
@@ -148,7 +148,7 @@ def split_clusters(features: object) -> tuple[object, WordClusters | None]:
 
 
 def _find_text(features: object) -> tuple[str, str]:
-    """Template text and its place."""
+    """Template text and its location."""
     if isinstance(features, Path):
         return _read_text(features), str(features)
     if not isinstance(features, str):
@@ -157,7 +157,7 @@ def _find_text(features: object) -> tuple[str, str]:
         except TypeError:
             found = type(features).__name__
             expected = "a preset's name, a template file, template text, template lines or a FeatureSet"
-            raise TemplateError(f"expected {expected}, found {found}", place="features") from None
+            raise TemplateError(f"expected {expected}, found {found}", location="features") from None
     if "\n" not in features and isfile(features):
         return _read_text(Path(features)), features
     if any(mark in features for mark in "\n@&"):
@@ -166,7 +166,7 @@ def _find_text(features: object) -> tuple[str, str]:
     cure = f"did you mean {near[0]!r}? " if near else ""
     known = ", ".join(PRESETS)
     raise TemplateError(
-        f"no preset and no file is called {features!r}; {cure}The presets are: {known}", place="features"
+        f"no preset and no file is called {features!r}; {cure}The presets are: {known}", location="features"
     )
 
 
@@ -174,9 +174,9 @@ def _read_text(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
-        raise TemplateError(f"not a UTF-8 text file (byte {error.start})", place=str(path)) from None
+        raise TemplateError(f"not a UTF-8 text file (byte {error.start})", location=str(path)) from None
     except OSError as error:
-        raise TemplateError(f"cannot read the template file: {error.strerror}", place=str(path)) from None
+        raise TemplateError(f"cannot read the template file: {error.strerror}", location=str(path)) from None
 
 
 def _distinct(conjunctions: Iterable[Sequence[Cell]]) -> tuple[tuple[Cell, ...], ...]:

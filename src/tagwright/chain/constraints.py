@@ -57,10 +57,10 @@ def feasible(lattice: Lattice) -> bool:
     return bool(total(lattice, BOOLEAN))
 
 
-def require_feasible(lattice: Lattice, *, place: str | None = None, labels: Sequence[str] | None = None) -> None:
+def require_feasible(lattice: Lattice, *, location: str | None = None, labels: Sequence[str] | None = None) -> None:
     """DataError when no labelling is possible; it names the first position that fails, and why.
 
-    `place` is the sentence ("X[3]", "file:line"). `labels` are the labels' names for the message; else numbers.
+    `location` is the sentence ("X[3]", "file:line"). `labels` are the labels' names for the message; else numbers.
     """
     reached = forward(lattice, BOOLEAN)  # [T, Y]
     dead = np.flatnonzero(~reached.any(axis=1))
@@ -71,7 +71,7 @@ def require_feasible(lattice: Lattice, *, place: str | None = None, labels: Sequ
         reason = f"position {lattice.n_positions - 1} is the last, and none of the labels left there ({last}) may end"
     else:
         return
-    raise DataError(f"no labelling is possible: {reason}. Allow more labels or transitions there", place=place)
+    raise DataError(f"no labelling is possible: {reason}. Allow more labels or transitions there", location=location)
 
 
 def _why_unreachable(lattice: Lattice, t: int, reached: Bools, labels: Sequence[str] | None) -> str:

@@ -67,10 +67,12 @@ class Lattice:
         array = np.asarray(labels)
         if array.shape != (self.n_positions,) or array.dtype.kind not in "iu":
             found = f"shape {array.shape} of {array.dtype}"
-            raise DataError(f"found {found}, expected {self.n_positions} label numbers", place="labels")
+            raise DataError(f"found {found}, expected {self.n_positions} label numbers", location="labels")
         for t, label in enumerate(array.tolist()):
             if not 0 <= label < self.n_labels:
-                raise DataError(f"found {label}, expected a label from 0 to {self.n_labels - 1}", place=f"labels[{t}]")
+                raise DataError(
+                    f"found {label}, expected a label from 0 to {self.n_labels - 1}", location=f"labels[{t}]"
+                )
         return [int(label) for label in array]
 
 
@@ -81,4 +83,4 @@ def _require_scores(array: Doubles, name: str) -> None:
     first = np.argwhere(~(array < np.inf))[0]
     value = array[tuple(first)]
     place = f"{name}[{', '.join(str(i) for i in first)}]"
-    raise DataError(f"found {value}, expected a finite score, or −inf for what is forbidden", place=place)
+    raise DataError(f"found {value}, expected a finite score, or −inf for what is forbidden", location=place)

@@ -20,6 +20,7 @@ import os
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
+from importlib import import_module
 
 from tagwright.cli.options import make_parser
 from tagwright.errors import TagwrightError
@@ -50,21 +51,10 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _run(arguments: argparse.Namespace) -> None:
     """Import the command's module and run it. What is imported stays, so no garbage is looked for in it (50 ms)."""
     gc.disable()
-    if arguments.command == "train":
-        from tagwright.cli.train import run
-    elif arguments.command == "tag":
-        from tagwright.cli.tag import run
-    elif arguments.command == "evaluate":
-        from tagwright.cli.evaluate import run
-    elif arguments.command == "inspect":
-        from tagwright.cli.inspect import run
-    elif arguments.command == "clusters":
-        from tagwright.cli.clusters import run
-    else:
-        from tagwright.cli.compare import run
+    command = import_module(f"tagwright.cli.{arguments.command}")
     gc.freeze()
     gc.enable()
-    run(arguments)
+    command.run(arguments)
 
 
 def _describe(error: Exception) -> str:

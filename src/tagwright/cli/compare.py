@@ -1,6 +1,6 @@
 """`tagwright compare`: learners and feature sets on the same splits of a file, for a person, as JSON, as a picture.
 
-Whatever can fail fails before the first training: names, settings, files, splits, the place of the picture. The first
+Whatever can fail fails before the first training: names, settings, files, splits, the folder of the picture. The first
 Ctrl-C ends the training under way, which is thrown away; what is finished by then is shown. Where nothing is finished,
 nothing is shown (exit code 130).
 """
@@ -15,14 +15,13 @@ from contextlib import contextmanager
 from typing import Any
 
 from tagwright.cli.console import note, notes, print_json
-from tagwright.cli.corpus import Corpus, collect, open_like, open_training
+from tagwright.cli.corpus import LabelledFile, collect, open_like, open_training
 from tagwright.cli.interrupt import Stop
 from tagwright.cli.output import check_target
 from tagwright.cli.settings import check_learner, find_features, make_learner, share_settings
 from tagwright.comparison import (
     Comparison,
     Job,
-    Labelled,
     Plan,
     Run,
     draw_comparison,
@@ -61,7 +60,7 @@ def run(arguments: Namespace) -> None:
             print(format_report(arguments, corpus, found))
 
 
-def read_plan(arguments: Namespace) -> tuple[Corpus, Plan]:
+def read_plan(arguments: Namespace) -> tuple[LabelledFile, Plan]:
     """The training file, and what will be compared on it."""
     names = list(LEARNERS) if arguments.learners == ["all"] else list(dict.fromkeys(arguments.learners))
     for name in names:
@@ -76,10 +75,10 @@ def read_plan(arguments: Namespace) -> tuple[Corpus, Plan]:
     features = [find_features(name, sentences.layout.n_inputs) for name in dict.fromkeys(arguments.features)]
     systems = [(name, with_features(model, choice)) for name, model in models.items() for choice in features]
     corpus = collect(sentences)
-    held = {name: read_like(getattr(arguments, name), corpus) for name in ("dev", "test")}
+    held = {name: read_held(getattr(arguments, name), corpus) for name in ("dev", "test")}
     plan = make_plan(
         systems,
-        Labelled(corpus.X, corpus.y),
+        corpus,
         folds=arguments.folds,
         draws=arguments.draws,
         size=arguments.size,
@@ -95,12 +94,9 @@ def with_features(model: SequenceTagger, features: object) -> SequenceTagger:
     return type(model)(**{**model.get_params(), "features": features})
 
 
-def read_like(name: str | None, corpus: Corpus) -> Labelled | None:
-    """Another file with the columns of the first."""
-    if name is None:
-        return None
-    found = collect(open_like(name, corpus.layout))
-    return Labelled(found.X, found.y)
+def read_held(name: str | None, corpus: LabelledFile) -> LabelledFile | None:
+    """A dev or test file, which has the columns of the first."""
+    return None if name is None else collect(open_like(name, corpus.layout))
 
 
 def run_all(plan: Plan, stop: Stop, *, quiet: bool) -> list[Run]:
@@ -127,9 +123,9 @@ class RunLine:
         self._drawn = 0.0
 
     def begin(self, job: Job) -> None:
-        place = f"draw {job.split.draw + 1}" + ("" if job.split.fold is None else f", fold {job.split.fold + 1}")
+        part = f"draw {job.split.draw + 1}" + ("" if job.split.fold is None else f", fold {job.split.fold + 1}")
         if self._bar is not None:
-            self._bar.set_description_str(f"{self._plan.names[job.system]}, {place}, {job.size} sentences")
+            self._bar.set_description_str(f"{self._plan.names[job.system]}, {part}, {job.size} sentences")
 
     def show_training(self, progress: Progress) -> None:
         if self._bar is not None and time.monotonic() - self._drawn > REDRAW:
@@ -153,7 +149,7 @@ def shown_runs(plan: Plan, *, quiet: bool) -> Iterator[RunLine]:
         yield RunLine(plan, bar)
 
 
-def describe(arguments: Namespace, corpus: Corpus) -> dict[str, Any]:
+def describe(arguments: Namespace, corpus: LabelledFile) -> dict[str, Any]:
     """What was compared on, for JSON."""
     return {
         "file": corpus.name,
@@ -169,7 +165,7 @@ def describe(arguments: Namespace, corpus: Corpus) -> dict[str, Any]:
     }
 
 
-def format_report(arguments: Namespace, corpus: Corpus, found: Comparison) -> str:
+def format_report(arguments: Namespace, corpus: LabelledFile, found: Comparison) -> str:
     """The table under a line that says on what."""
     how = f"test on {arguments.test}" if arguments.test else f"{arguments.folds} folds"
     size = f" of {arguments.size:,} sentences" if arguments.size else ""

@@ -11,23 +11,17 @@ from dataclasses import dataclass
 
 from tagwright.errors import DataError, ParameterError
 from tagwright.io import Layout, Sentences, read_like, read_sentences
-from tagwright.sequence import Item
+from tagwright.sequence import Labelled
 
 SAMPLE, SAMPLE_COLUMN = "sample", "pos"
 
 
 @dataclass(frozen=True, slots=True)
-class Corpus:
-    """Sentences with labels, and how their file was read."""
+class LabelledFile(Labelled):
+    """The sentences of a file, its name, and how it was read."""
 
     name: str
     layout: Layout
-    X: list[list[Item]]
-    y: list[list[str]]
-
-    @property
-    def n_tokens(self) -> int:
-        return sum(map(len, self.X))
 
 
 def find_source(name: str) -> str:
@@ -56,15 +50,9 @@ def open_like(
     return read_like(find_source(name), trained, format=format, labelled=True, label=label, inputs=inputs)
 
 
-def collect(sentences: Sentences) -> Corpus:
-    """All sentences; their lines are let go."""
-    X: list[list[Item]] = []
-    y: list[list[str]] = []
-    for sentence in sentences:
-        assert sentence.labels is not None  # it was asked for
-        X.append(list(sentence.items))
-        y.append(sentence.labels)
-    return Corpus(clean_name(sentences.name), sentences.layout, X, y)
+def collect(sentences: Sentences) -> LabelledFile:
+    """All sentences."""
+    return LabelledFile(*sentences.collect(), clean_name(sentences.name), sentences.layout)
 
 
 def clean_name(path: str) -> str:
@@ -77,7 +65,7 @@ def is_share(dev: str) -> bool:
     return dev.endswith("%")
 
 
-def hold_out(corpus: Corpus, share: str) -> tuple[Corpus, Corpus]:
+def hold_out(corpus: LabelledFile, share: str) -> tuple[LabelledFile, LabelledFile]:
     """Split off a share of the sentences, spread evenly: the rest, and the share."""
     try:
         part = float(share.removesuffix("%")) / 100
@@ -85,19 +73,14 @@ def hold_out(corpus: Corpus, share: str) -> tuple[Corpus, Corpus]:
         part = 0.0
     if not 0 < part < 1:
         raise ParameterError(f"--dev: found {share!r}, expected a file or a share between 0% and 100%")
-    wanted = set(_spread(len(corpus.X), part))
-    if not 0 < len(wanted) < len(corpus.X):
+    held = list(_spread(len(corpus.X), part))
+    if not 0 < len(held) < len(corpus.X):
         raise DataError(
-            f"{share} of {len(corpus.X)} sentences leaves one side empty; give a file for --dev", place=corpus.name
+            f"{share} of {len(corpus.X)} sentences leaves one side empty; give a file for --dev", location=corpus.name
         )
-    return _choose(corpus, wanted, inside=False), _choose(corpus, wanted, inside=True)
+    return corpus.take(sorted({*range(len(corpus.X))} - {*held})), corpus.take(held)
 
 
 def _spread(n: int, part: float) -> Iterator[int]:
     """About n · part numbers below n, evenly apart."""
     return (i for i in range(n) if int((i + 1) * part + 1e-9) > int(i * part + 1e-9))
-
-
-def _choose(corpus: Corpus, wanted: set[int], *, inside: bool) -> Corpus:
-    kept = [i for i in range(len(corpus.X)) if (i in wanted) == inside]
-    return Corpus(corpus.name, corpus.layout, [corpus.X[i] for i in kept], [corpus.y[i] for i in kept])

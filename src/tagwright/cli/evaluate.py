@@ -9,7 +9,7 @@ from collections import Counter
 from itertools import chain
 
 from tagwright.cli.console import note, notes, print_json
-from tagwright.cli.corpus import Corpus, collect, open_like
+from tagwright.cli.corpus import LabelledFile, collect, open_like
 from tagwright.cli.models import open_model
 from tagwright.cli.output import check_target, open_output
 from tagwright.cli.report import Measured, measure
@@ -50,13 +50,13 @@ def prepare_page(folder: str) -> str:
     try:
         os.makedirs(folder, exist_ok=True)
     except (FileExistsError, NotADirectoryError):
-        raise DataError("found a file, expected a folder for the report; name another", place=folder) from None
+        raise DataError("found a file, expected a folder for the report; name another", location=folder) from None
     page = os.path.join(folder, PAGE)
     check_target(page)
     return page
 
 
-def write_page(path: str, model: SequenceTagger, corpus: Corpus, found: Measured) -> None:
+def write_page(path: str, model: SequenceTagger, corpus: LabelledFile, found: Measured) -> None:
     """Write the report in HTML, whole or not at all."""
     from tagwright.cli.page.evaluation import evaluation_page  # only those who want a page wait for it
 
@@ -65,7 +65,7 @@ def write_page(path: str, model: SequenceTagger, corpus: Corpus, found: Measured
         output.flush()
 
 
-def tell_unknown_labels(model: SequenceTagger, corpus: Corpus) -> None:
+def tell_unknown_labels(model: SequenceTagger, corpus: LabelledFile) -> None:
     """Note labels that the model cannot give: they count as errors."""
     unknown = Counter(chain.from_iterable(corpus.y))
     for label in model.labels_:

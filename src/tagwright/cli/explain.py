@@ -24,12 +24,12 @@ def explain(model: SequenceTagger, text: str) -> list[Explained]:
     """Every token of a sentence. With more than one column, a token is written word/column/column."""
     features = model.encoder_.features
     if features is None:
-        raise DataError("the model takes ready-made attributes: there are no templates", place="--attributes")
+        raise DataError("the model takes ready-made attributes: there are no templates", location="--attributes")
     if list_weights(model) is None:
-        raise DataError("the model compares tokens by a kernel: attributes have no weights", place="--attributes")
+        raise DataError("the model compares tokens by a kernel: attributes have no weights", location="--attributes")
     tokens = text.split()
     if not tokens:
-        raise DataError("found no tokens, expected a sentence with spaces between its tokens", place="--attributes")
+        raise DataError("found no tokens, expected a sentence with spaces between its tokens", location="--attributes")
     items: list[Any] = [_read_item(token, model.encoder_.width) for token in tokens]
     labels = model.predict([items])[0]
     weights = _Weights(model)
@@ -47,7 +47,7 @@ def _read_item(token: str, width: int) -> str | tuple[str, ...]:
     if len(fields) != width or "" in fields:
         raise DataError(
             f"found the token {token!r}, expected {width} columns joined by slashes, as the model was trained on",
-            place="--attributes",
+            location="--attributes",
         )
     return tuple(fields)
 

@@ -13,14 +13,12 @@ from pathlib import Path
 from typing import Any
 
 from tagwright.cli.console import notes, print_json
-from tagwright.cli.contexts import label_order, top_contexts
 from tagwright.cli.explain import explain, format_explained
 from tagwright.cli.learned import (
     Transition,
     Trigram,
     dictionary_size,
-    kernel_size,
-    measure_of,
+    learned_scores,
     template_sizes,
     top_weights,
     transitions,
@@ -30,7 +28,7 @@ from tagwright.cli.models import LoadedModel, open_model
 from tagwright.cli.report import count
 from tagwright.cli.support import find_support, format_support, summarise, support_html, support_json
 from tagwright.errors import ParameterError
-from tagwright.learners import HMSVM, SequenceAdaBoost, SequenceTagger
+from tagwright.learners import SequenceTagger
 
 SHOWN_TRANSITIONS = 10
 SHOWN_CHOSEN, SHOWN_ROUNDS = 20, 5
@@ -80,7 +78,11 @@ def describe(loaded: LoadedModel, path: str, labels: Sequence[str], top: int) ->
     encoder = model.encoder_
     features = encoder.features
     shown = set(labels)
-    dictionary, kernel = dictionary_size(model), kernel_size(model)
+    dictionary, scores, support = (
+        dictionary_size(model),
+        learned_scores(model.decoder_.scores),
+        model.support_sentences(),
+    )
     return {
         "model": path,
         "model_bytes": os.path.getsize(path),
@@ -95,17 +97,17 @@ def describe(loaded: LoadedModel, path: str, labels: Sequence[str], top: int) ->
         "attributes": encoder.n_attributes,
         "words": len(encoder.columns[0].values) if encoder.columns else None,
         "tag_dictionary": None if dictionary is None else dictionary._asdict(),
-        "kernel": None if kernel is None else kernel._asdict(),
-        "support": summarise(model.support_sequences_) if isinstance(model, HMSVM) else None,
+        "kernel": None if scores.kernel is None else scores.kernel._asdict(),
+        "support": None if support is None else summarise(support),
         "labels": model.labels_,
         "features": None if features is None else {"name": features.name, "text": features.to_text()},
         "layout": loaded.layout.to_json(),
         "training": {name: value for name, value in model.info_.items() if name != "layout"},
         "templates": [size._asdict() for size in template_sizes(model)],
-        "measure": measure_of(model),
+        "measure": scores.measure,
         "weights": {label: pairs for label, pairs in top_weights(model, top).items() if label in shown},
-        "contexts": {label: pairs for label, pairs in top_contexts(model, top).items() if label in shown},
-        "order": [place._asdict() for place in label_order(model)],
+        "contexts": {label: pairs for label, pairs in model.top_contexts(top).items() if label in shown},
+        "order": [{"label": label, "place": rank} for label, rank in model.typical_order()],
         "chosen": list_chosen(model, shown),
         "transitions": [t for t in transitions(model) if t.previous in shown or t.current in shown],
         "trigrams": [t for t in trigrams(model) if not shown.isdisjoint(t[:3])],
@@ -114,10 +116,8 @@ def describe(loaded: LoadedModel, path: str, labels: Sequence[str], top: int) ->
 
 def list_chosen(model: SequenceTagger, labels: set[str]) -> list[dict[str, Any]] | None:
     """The features that boosting chose, in that order; None for other learners."""
-    if not isinstance(model, SequenceAdaBoost):
-        return None
-    found = [feature._asdict() for feature in model.chosen_features()]
-    return [feature for feature in found if labels & {feature["attribute"], feature["label"]}]
+    found = model.chosen_features()
+    return None if found is None else [one._asdict() for one in found if labels & {one.attribute, one.label}]
 
 
 def changed_parameters(model: SequenceTagger) -> dict[str, Any]:

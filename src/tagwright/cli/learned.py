@@ -6,7 +6,8 @@ negative). With a kernel, training tokens have multipliers instead (support cont
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from functools import singledispatch
 from typing import NamedTuple
 
 import numpy as np
@@ -21,6 +22,7 @@ from tagwright.scores.linear import LinearScores
 from tagwright.scores.tables import TableScores
 
 START, STOP = "<s>", "</s>"
+WEIGHT = "weight"
 
 
 class WeightList(NamedTuple):
@@ -29,7 +31,7 @@ class WeightList(NamedTuple):
     attributes: Longs
     labels: Longs
     values: Floats
-    measure: str  # "weight" or "log-probability"
+    measure: str  # WEIGHT or "log-probability"
 
     def find(self, attribute: int, label: int) -> float:
         """One weight, 0 where there is none."""
@@ -86,69 +88,89 @@ class KernelSize(NamedTuple):
     contexts: int
 
 
+class LearnedScores:
+    """What the scores of a model learned. Here for scores of which nothing can be listed."""
+
+    measure: str | None = None  # what the numbers of `top` are
+    weights: WeightList | None = None
+    kernel: KernelSize | None = None
+
+    def top(self, label: int, n: int, names: Sequence[str]) -> list[tuple[str, float]]:
+        """What speaks for a label most: n names (of attributes: `names`) with their numbers, largest first."""
+        return []
+
+
+class LearnedWeights(LearnedScores):
+    """Weights of attributes; those that speak against a label are left out, but all log-probabilities are below 0."""
+
+    weights: WeightList
+
+    def __init__(self, weights: WeightList) -> None:
+        self.weights = weights
+        self.measure = weights.measure
+        order = np.argsort(-weights.values, kind="stable")
+        self._order = order[weights.values[order] > 0] if weights.measure == WEIGHT else order
+
+    def top(self, label: int, n: int, names: Sequence[str]) -> list[tuple[str, float]]:
+        attributes, labels, values, _ = self.weights
+        best = self._order[labels[self._order] == label][:n].tolist()
+        return [(names[attributes[i]], float(values[i])) for i in best]
+
+
+class LearnedMultipliers(LearnedScores):
+    """Multipliers of support contexts. A context is named by its words, or by its attributes where it has none."""
+
+    measure = "multiplier of a support context"
+
+    def __init__(self, scores: KernelScores) -> None:
+        kernel = scores.kernel
+        self.kernel = KernelSize(kernel.name, kernel.degree, kernel.gamma, kernel.coef0, len(scores.support))
+        self._scores = scores
+
+    def top(self, label: int, n: int, names: Sequence[str]) -> list[tuple[str, float]]:
+        column, support = self._scores.coefficients[:, label], self._scores.support
+        best = np.argsort(-column, kind="stable")[:n]
+        found = []
+        for m in best[column[best] > 0].tolist():
+            attributes = [names[a] for a in support.attributes[support.pointers[m] : support.pointers[m + 1]]]
+            words = [name for name in attributes if name.startswith("word[") and " & " not in name]
+            found.append((" ".join(words or attributes), float(column[m])))
+        return found
+
+
+@singledispatch
+def learned_scores(scores: object) -> LearnedScores:
+    """What scores learned, by their kind."""
+    return LearnedScores()
+
+
+@learned_scores.register
+def _(scores: LinearScores) -> LearnedScores:
+    pointers = scores.pattern.pointers
+    attributes = np.repeat(np.arange(len(pointers) - 1), np.diff(pointers))
+    return LearnedWeights(WeightList(attributes, scores.pattern.labels.astype(np.int64), scores.weights, WEIGHT))
+
+
+@learned_scores.register
+def _(scores: TableScores) -> LearnedScores:
+    rows, labels = scores.counts.rows + N_EDGES, scores.counts.labels.astype(np.int64)
+    return LearnedWeights(WeightList(rows, labels, scores.table[rows, labels], "log-probability"))
+
+
+@learned_scores.register
+def _(scores: KernelScores) -> LearnedScores:
+    return LearnedMultipliers(scores)
+
+
 def list_weights(model: SequenceTagger) -> WeightList | None:
     """The model's weights, None where it has none that can be listed."""
-    scores = model.decoder_.scores
-    if isinstance(scores, LinearScores):
-        pointers = scores.pattern.pointers
-        attributes = np.repeat(np.arange(len(pointers) - 1), np.diff(pointers))
-        return WeightList(attributes, scores.pattern.labels.astype(np.int64), scores.weights, "weight")
-    if isinstance(scores, TableScores):
-        rows, labels = scores.counts.rows + N_EDGES, scores.counts.labels.astype(np.int64)
-        return WeightList(rows, labels, scores.table[rows, labels], "log-probability")
-    return None
+    return learned_scores(model.decoder_.scores).weights
 
 
 def top_weights(model: SequenceTagger, n: int) -> dict[str, list[tuple[str, float]]]:
-    """For each label, its n attributes with the largest weights; weights that speak against a label are left out.
-
-    With a kernel: its n support contexts with the largest multipliers.
-    """
-    if isinstance(model.decoder_.scores, KernelScores):
-        return _top_contexts(model, model.decoder_.scores, n)
-    weights = list_weights(model)
-    if weights is None:
-        return {}
-    names = model.encoder_.attribute_names()
-    order = np.argsort(-weights.values, kind="stable")
-    if weights.measure == "weight":
-        order = order[weights.values[order] > 0]
-    found: dict[str, list[tuple[str, float]]] = {}
-    for y, label in enumerate(model.labels_):
-        best = order[weights.labels[order] == y][:n].tolist()
-        found[label] = [(names[weights.attributes[i]], float(weights.values[i])) for i in best]
-    return found
-
-
-def _top_contexts(model: SequenceTagger, scores: KernelScores, n: int) -> dict[str, list[tuple[str, float]]]:
-    """A context is named by its words; where it has none, by all of its attributes."""
-    names, pointers = model.encoder_.attribute_names(), scores.support.pointers
-    found: dict[str, list[tuple[str, float]]] = {}
-    for y, label in enumerate(model.labels_):
-        best = np.argsort(-scores.coefficients[:, y], kind="stable")[:n]
-        found[label] = []
-        for m in best[scores.coefficients[best, y] > 0].tolist():
-            attributes = [names[a] for a in scores.support.attributes[pointers[m] : pointers[m + 1]]]
-            words = [name for name in attributes if name.startswith("word[") and " & " not in name]
-            found[label].append((" ".join(words or attributes), float(scores.coefficients[m, y])))
-    return found
-
-
-def measure_of(model: SequenceTagger) -> str | None:
-    """What the numbers of `top_weights` are."""
-    if isinstance(model.decoder_.scores, KernelScores):
-        return "multiplier of a support context"
-    weights = list_weights(model)
-    return None if weights is None else weights.measure
-
-
-def kernel_size(model: SequenceTagger) -> KernelSize | None:
-    """The kernel of a model; None where there is none."""
-    scores = model.decoder_.scores
-    if not isinstance(scores, KernelScores):
-        return None
-    kernel = scores.kernel
-    return KernelSize(kernel.name, kernel.degree, kernel.gamma, kernel.coef0, len(scores.support))
+    """For each label, what speaks for it most: attributes with their weights; with a kernel, support contexts."""
+    found, names = learned_scores(model.decoder_.scores), model.encoder_.attribute_names()
+    return {label: found.top(y, n, names) for y, label in enumerate(model.labels_)}
 
 
 def transitions(model: SequenceTagger) -> list[Transition]:

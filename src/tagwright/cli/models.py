@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tagwright.io import Layout
+from tagwright.io import FORMATS, Layout
+from tagwright.io.crfsuite import LAYOUT as CRFSUITE_LAYOUT
 from tagwright.learners import SequenceTagger, load
 
 
@@ -20,11 +21,11 @@ def open_model(path: str) -> LoadedModel:
     """Load a model file."""
     model = load(path)
     stored = model.info_.get("layout")
-    return LoadedModel(model, default_layout(model) if stored is None else Layout.from_json(stored))
+    return LoadedModel(model, default_layout(model) if stored is None else Layout.from_json(stored, FORMATS))
 
 
 def default_layout(model: SequenceTagger) -> Layout:
     """How to read files for a model that does not say: as many columns as its items have."""
     if model.encoder_.width == 0:
-        return Layout("crfsuite", 0, (1,))
+        return CRFSUITE_LAYOUT
     return Layout("columns", None, tuple(range(model.encoder_.width)))

@@ -9,8 +9,8 @@ import argparse
 from collections.abc import Callable
 
 from tagwright import __version__
+from tagwright.io import FORMATS
 
-FORMATS = ("auto", "columns", "conllu", "slashed", "plain", "crfsuite")
 # For the help text; the learners themselves are in tagwright.learners.
 LEARNERS = ("crf", "guided", "hmm", "hmsvm", "kernel-perceptron", "memm", "perceptron", "adaboost")
 PRESETS = ("pos", "ner", "chunk", "s1", "s2", "s3", "ratnaparkhi", "a", "b", "c", "d", "e", "best")  # likewise
@@ -180,7 +180,7 @@ def _add_clusters(commands: argparse._SubParsersAction[argparse.ArgumentParser])
     add("--out", metavar="CLUSTERS", required=True, help="the file to write")
     add("--number", metavar="N", type=_whole(2), default=256, help="of clusters (default: 256)")
     add("--min-count", metavar="N", type=_whole(1), default=1, help="rarer words get none (default: 1)")
-    add("--format", choices=FORMATS, default="auto", help="how the file is written (default: auto)")
+    _add_format(parser)
     add("--quiet", action="store_true", help="print errors only")
     add("--json", action="store_true", help="print one JSON object")
 
@@ -192,8 +192,14 @@ def _add_settings(parser: argparse.ArgumentParser, metavar: str, help: str) -> N
     add("--threads", metavar="N", type=_whole(1), help="default: all cores")
 
 
+def _add_format(parser: argparse.ArgumentParser) -> None:
+    known = "; ".join(f"{format.name}: {format.description}" for format in FORMATS.values())
+    help = f"how the file is written (default: auto). {known}"
+    parser.add_argument("--format", choices=("auto", *FORMATS), default="auto", help=help)
+
+
 def _add_columns(parser: argparse.ArgumentParser, column: str) -> None:
-    parser.add_argument("--format", choices=FORMATS, default="auto", help="how the file is written (default: auto)")
+    _add_format(parser)
     parser.add_argument("--column", metavar="NAME|N", help=column)
     parser.add_argument(
         "--inputs",

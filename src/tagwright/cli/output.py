@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import io
 import os
-import secrets
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from typing import BinaryIO
 
+from tagwright.atomic_file import atomic_file
 from tagwright.errors import DataError
 
 
@@ -17,14 +17,14 @@ def check_target(path: str) -> None:
     """Refuse a file that cannot be written, before any work is done for it."""
     folder = os.path.dirname(path) or "."
     if not path or os.path.isdir(path) or path.endswith(os.sep):
-        raise DataError("found a folder, expected a file to write; name a file in it", place=path or "''")
+        raise DataError("found a folder, expected a file to write; name a file in it", location=path or "''")
     if not os.path.isdir(folder):
-        raise DataError(f"the folder {folder!r} does not exist; make it first (mkdir -p)", place=path)
+        raise DataError(f"the folder {folder!r} does not exist; make it first (mkdir -p)", location=path)
     if os.path.exists(path) and not os.path.isfile(path):
-        raise DataError("found a device or a pipe, expected a file to write; name a file", place=path)
+        raise DataError("found a device or a pipe, expected a file to write; name a file", location=path)
     target = path if os.path.exists(path) else folder
     if not os.access(folder, os.W_OK | os.X_OK) or not os.access(target, os.W_OK):
-        raise DataError("no permission to write here; choose another place", place=path)
+        raise DataError("no permission to write here; choose another place", location=path)
 
 
 @contextmanager
@@ -38,16 +38,8 @@ def open_output(path: str | None) -> Iterator[Output]:
             yield Output(file)
         return
     check_target(path)
-    target = os.path.realpath(path)
-    temporary = os.path.join(os.path.dirname(target), f".tagwright-{secrets.token_hex(8)}.tmp")
-    try:
-        with open(temporary, "xb") as file:
-            yield Output(file)
-        os.replace(temporary, target)
-    except BaseException:  # Ctrl-C too
-        with suppress(OSError):
-            os.unlink(temporary)
-        raise
+    with atomic_file(path) as file:
+        yield Output(file)
 
 
 class Output:

@@ -7,7 +7,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
-from tagwright.cli.corpus import Corpus
+from tagwright.cli.corpus import LabelledFile
 from tagwright.learners import SequenceTagger
 from tagwright.metrics import Evaluation, evaluate
 from tagwright.sequence import Item
@@ -28,7 +28,7 @@ class Measured:
         return self.scores.tokens / self.seconds
 
 
-def measure(model: SequenceTagger, corpus: Corpus) -> Measured:
+def measure(model: SequenceTagger, corpus: LabelledFile) -> Measured:
     """Tag a corpus and score it. The time is that of tagging alone, attributes included, kernels loaded before."""
     model.predict(corpus.X[:1])
     began = time.perf_counter()
@@ -60,7 +60,7 @@ def score_fields(measured: Measured | None) -> dict[str, Any]:
     return fields | {"tokens_per_second": measured.tokens_per_second}
 
 
-def describe_training(model: SequenceTagger, corpus: Corpus, dev: Measured | None, seconds: float) -> str:
+def describe_training(model: SequenceTagger, corpus: LabelledFile, dev: Measured | None, seconds: float) -> str:
     """A few lines: what was learned, how long it took, how good it is."""
     features = model.encoder_.features
     iterations = getattr(model, "n_iter_", None)

@@ -9,7 +9,7 @@ from typing import Any
 
 from tagwright.cli.page.document import document, scrolled, text, token
 from tagwright.errors import ParameterError
-from tagwright.learners import HMSVM, SequenceTagger
+from tagwright.learners import SequenceTagger
 from tagwright.learners._support import SupportSentence
 
 SAME = "-"
@@ -17,11 +17,12 @@ SAME = "-"
 
 def find_support(model: SequenceTagger, number: int | None) -> list[SupportSentence]:
     """The sentences to show: number `number` of the training data (from 0), or all that have support sequences."""
-    if not isinstance(model, HMSVM):
+    support = model.support_sentences()
+    if support is None:
         raise ParameterError(f"--support: {model.learner} has no support sequences; train an hmsvm")
     if number is None:
-        return model.support_sequences_
-    found = [one for one in model.support_sequences_ if one.sentence == number]
+        return support
+    found = [one for one in support if one.sentence == number]
     if not found:
         raise ParameterError(f"--support: sentence {number} has no support sequences: it keeps its margin with room")
     return found

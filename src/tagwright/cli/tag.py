@@ -22,7 +22,7 @@ from tagwright.cli.corpus import find_source
 from tagwright.cli.models import LoadedModel, open_model
 from tagwright.cli.output import Output, open_output
 from tagwright.errors import ParameterError
-from tagwright.io import Layout, Sentences, read_like, write_nbest, write_sentence
+from tagwright.io import FORMATS, Format, Layout, Sentences, read_like, write_nbest, write_sentence
 from tagwright.learners import SequenceTagger
 from tagwright.sequence import Sentence
 
@@ -54,16 +54,13 @@ def run(arguments: Namespace) -> None:
 
 def explain_order(arguments: Namespace, loaded: LoadedModel) -> None:
     """The steps of every sentence, as tables or as a page of pictures."""
-    from tagwright.learners import GuidedTagger
     from tagwright.learners._steps import format_steps, steps_page
 
     model = loaded.model
-    if not isinstance(model, GuidedTagger):
+    if not model.has_order:
         raise ParameterError(f"--explain: {model.learner} labels all tokens at once; train a guided model")
     label = "auto" if arguments.column is None else arguments.column
-    source: Any = find_source(arguments.file)
-    if source == "-":
-        source = sys.stdin.buffer if hasattr(sys.stdin, "buffer") else sys.stdin
+    source = find_source(arguments.file)
     sentences = read_like(source, loaded.layout, format=arguments.format, label=label, inputs=arguments.inputs)
     found = (model.explain(sentence.items) for sentence in sentences)
     if arguments.html is not None:
@@ -94,7 +91,7 @@ def _meet_person(format: str, loaded: LoadedModel, *, quiet: bool) -> str:
     if format == "auto" and loaded.model.encoder_.width == 1:
         format = "plain"
     if not quiet:
-        shape = "one sentence a line, tokens apart by spaces" if format == "plain" else "blank line after a sentence"
+        shape = Format.sentence_end if format == "auto" else FORMATS[format].sentence_end
         note(f"reading from the terminal, {shape}; Ctrl-D ends")
     return format
 

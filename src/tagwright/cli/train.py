@@ -1,6 +1,6 @@
 """`tagwright train`: read, check, learn, save, report.
 
-Whatever can fail fails before training: the place of the model, the learner's parameters, the templates, every line of
+Whatever can fail fails before training: the folder of the model, the learner's parameters, the templates, every line of
 the training and dev files. The first Ctrl-C ends training after the current round, the second one at once (the learner
 then keeps the last whole round); both save the model so far. Where there is none yet, nothing is written.
 """
@@ -18,7 +18,7 @@ from typing import Any
 from tagwright import __version__
 from tagwright.attributes.clusters import WordClusters
 from tagwright.cli.console import note, notes, print_json
-from tagwright.cli.corpus import Corpus, collect, hold_out, is_share, open_like, open_training
+from tagwright.cli.corpus import LabelledFile, collect, hold_out, is_share, open_like, open_training
 from tagwright.cli.interrupt import Stop
 from tagwright.cli.output import check_target
 from tagwright.cli.report import describe_training, measure, score_fields
@@ -45,7 +45,7 @@ def run(arguments: Namespace) -> None:
             report(arguments, model, corpus, dev, seconds, interrupted=stop.asked)
 
 
-def read_corpora(arguments: Namespace, model: SequenceTagger) -> tuple[Corpus, Corpus | None]:
+def read_corpora(arguments: Namespace, model: SequenceTagger) -> tuple[LabelledFile, LabelledFile | None]:
     """The training sentences and the dev sentences; `model` gets its templates."""
     sentences = open_training(
         arguments.train, format=arguments.format, column=arguments.column, inputs=arguments.inputs
@@ -61,7 +61,7 @@ def read_corpora(arguments: Namespace, model: SequenceTagger) -> tuple[Corpus, C
     return corpus, collect(open_like(arguments.dev, corpus.layout))
 
 
-def remember(arguments: Namespace, corpus: Corpus, stop: Stop) -> dict[str, Any]:
+def remember(arguments: Namespace, corpus: LabelledFile, stop: Stop) -> dict[str, Any]:
     """What the model file keeps of its training. No times: the same training gives the same bytes."""
     return {
         "tagwright": __version__,
@@ -78,8 +78,8 @@ def remember(arguments: Namespace, corpus: Corpus, stop: Stop) -> dict[str, Any]
 def report(
     arguments: Namespace,
     model: SequenceTagger,
-    corpus: Corpus,
-    dev: Corpus | None,
+    corpus: LabelledFile,
+    dev: LabelledFile | None,
     seconds: float,
     *,
     interrupted: bool,

@@ -12,12 +12,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tagwright.comparison.plan import Job, Plan, Systems, make_plan
-from tagwright.comparison.runs import Labelled, Run
+from tagwright.comparison.runs import Run
 from tagwright.comparison.summary import Comparison, Row, Score, summarise
 from tagwright.comparison.table import draw_comparison, format_comparison
-from tagwright.sequence import Item
+from tagwright.sequence import Item, Labelled
 
-Corpus = tuple[Sequence[Sequence[Item]], Sequence[Sequence[str]]]
+XY = tuple[Sequence[Sequence[Item]], Sequence[Sequence[str]]]
 
 
 def compare(
@@ -29,8 +29,8 @@ def compare(
     draws: int = 1,
     size: int | None = None,
     sizes: Sequence[int] = (),
-    dev: Corpus | None = None,
-    test: Corpus | None = None,
+    dev: XY | None = None,
+    test: XY | None = None,
     random_state: int | None = 0,
 ) -> Comparison:
     """Train and test every system on the same splits of X and y.

@@ -11,11 +11,12 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import NamedTuple
 
-from tagwright.comparison.runs import Labelled, Run, train_and_tag, warm_up
+from tagwright.chunks import align, has_span_labels
+from tagwright.comparison.runs import Run, train_and_tag, warm_up
 from tagwright.comparison.splits import Split, check_sizes, make_splits
 from tagwright.errors import DataError, ParameterError
 from tagwright.learners import SequenceTagger
-from tagwright.metrics import align, has_span_labels
+from tagwright.sequence import Labelled
 from tagwright.significance import Metric
 
 Systems = Mapping[str, SequenceTagger] | Sequence[tuple[str, SequenceTagger]]
@@ -61,13 +62,13 @@ class Plan:
             if begin is not None:
                 begin(job)
             model = self.models[job.system]
-            train = self.data.take(job.split.train[: job.size])
+            train = self.data.take(job.split.train[: job.size].tolist())
             if job.system not in warm:
                 warm_up(model, train)
                 warm.add(job.system)
             if stop is not None and stop():
                 return
-            test = (self.data if self.test is None else self.test).take(job.split.test)
+            test = (self.data if self.test is None else self.test).take(job.split.test.tolist())
             run = train_and_tag(job.system, model, job.split, train, test, self.dev, self.metric == "f1")
             if stop is not None and stop():
                 return
@@ -108,14 +109,14 @@ def make_plan(
 def _check_labels(data: Labelled) -> None:
     """Refuse data in which there is nothing to learn."""
     if len(data.X) != len(data.y):
-        raise DataError(f"{len(data.X)} sentences but {len(data.y)} label lists; give every sentence one", place="y")
+        raise DataError(f"{len(data.X)} sentences but {len(data.y)} label lists; give every sentence one", location="y")
     labels = set(chain.from_iterable(data.y))
     if not labels:
-        raise DataError("there are no sentences to compare on", place="X")
+        raise DataError("there are no sentences to compare on", location="X")
     if len(labels) == 1:
         raise DataError(
             f"every token has the label {labels.pop()!r}, so all systems are right; is this the right column?",
-            place="y",
+            location="y",
         )
 
 
@@ -124,4 +125,4 @@ def _check_spans(splits: Sequence[Split], tested: Labelled) -> None:
     for split in splits:
         if all(label == "O" for i in split.test.tolist() for label in tested.y[i]):
             where = "the test set" if split.fold is None else f"fold {split.fold + 1} of draw {split.draw + 1}"
-            raise DataError(f"{where} has no spans, so no F1; take fewer folds or more sentences", place="y")
+            raise DataError(f"{where} has no spans, so no F1; take fewer folds or more sentences", location="y")

@@ -19,23 +19,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from tagwright.comparison.splits import Integers, Split
+from tagwright.comparison.splits import Split
 from tagwright.learners import SequenceTagger
-from tagwright.sequence import Item
+from tagwright.sequence import Labelled
 from tagwright.significance import count_per_sentence
 
 Floats = NDArray[np.float64]
-
-
-@dataclass(frozen=True, slots=True)
-class Labelled:
-    """Sentences and their labels."""
-
-    X: Sequence[Sequence[Item]]
-    y: Sequence[Sequence[str]]
-
-    def take(self, places: Integers) -> Labelled:
-        return Labelled([self.X[i] for i in places.tolist()], [self.y[i] for i in places.tolist()])
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +51,7 @@ def clone(model: SequenceTagger) -> SequenceTagger:
 
 def warm_up(model: SequenceTagger, train: Labelled) -> None:
     """Train for one round and tag, on few sentences, so that the kernels are there."""
-    few = train.take(np.array(list(_cover_labels(train.y)), np.int64))
+    few = train.take(_cover_labels(train.y))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         quick = clone(model).set_params(callbacks=[lambda progress: True])

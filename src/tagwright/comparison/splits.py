@@ -58,12 +58,12 @@ def check_numbers(n: int, *, n_test: int | None, folds: int, draws: int, size: i
     if draws < 1:
         raise ParameterError(f"draws must be at least 1, found {draws}")
     if size is not None and not 1 <= size <= n:
-        raise DataError(f"cannot draw {size:,} sentences: there are {n:,}; draw fewer", place="size")
+        raise DataError(f"cannot draw {size:,} sentences: there are {n:,}; draw fewer", location="size")
     if n_test is None and (n if size is None else size) < folds:
         raise DataError(
             f"{n if size is None else size} sentences cannot be parted into {folds} folds; "
             "take fewer folds or more sentences",
-            place="folds",
+            location="folds",
         )
     if n_test is not None and draws > 1 and size is None:
         raise ParameterError("draws with a test set would all be the same training; give the size of a draw, too")
@@ -76,5 +76,5 @@ def check_sizes(sizes: Sequence[int], splits: Sequence[Split]) -> None:
         if not 1 <= size <= most:
             raise DataError(
                 f"cannot train on {size:,} sentences: the smallest training part has {most:,}; take smaller sizes",
-                place="sizes",
+                location="sizes",
             )

@@ -163,9 +163,9 @@ def paired_p_value(a: Sequence[Run], b: Sequence[Run], metric: Metric) -> float 
 
 def _counts_by_sentence(runs: Sequence[Run], metric: Metric) -> Floats:
     """Counts [N, 2], each sentence once, whatever number of runs tagged it."""
-    sentences, places = np.unique(np.concatenate([run.split.test for run in runs]), return_inverse=True)
+    sentences, rows = np.unique(np.concatenate([run.split.test for run in runs]), return_inverse=True)
     counts = np.zeros((len(sentences), 2))
-    np.add.at(counts, places, np.concatenate([counts_of(run, metric) for run in runs]))
+    np.add.at(counts, rows, np.concatenate([counts_of(run, metric) for run in runs]))
     return counts
 
 

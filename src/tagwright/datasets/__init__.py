@@ -35,7 +35,7 @@ def sample(column: str = DEFAULT_COLUMN, *, inputs: Sequence[str] | None = None)
     """
     if column.casefold() not in COLUMNS:
         raise ParameterError(f"the sample has the label columns {', '.join(COLUMNS)}, found column={column!r}")
-    return _read(sample_path(), column, inputs)
+    return read_sentences(sample_path(), label=column, inputs=inputs).collect()
 
 
 def sample_path() -> Path:
@@ -58,20 +58,10 @@ def load(
     paths = find_files(corpus, folder)
     label = corpus.label if column is None else column
     if part in paths and (part == "test" or "dev" in paths):
-        return _read(paths[part], label, None)
-    X, y = _read(paths["train"], label, None)
+        return read_sentences(paths[part], label=label).collect()
+    X, y = read_sentences(paths["train"], label=label).collect()
     cut = len(X) * 9 // 10
     return (X[:cut], y[:cut]) if part == "train" else (X[cut:], y[cut:])
-
-
-def _read(path: Path, label: str | int, inputs: Sequence[str] | None) -> Text:
-    X: list[list[Item]] = []
-    y: list[list[str]] = []
-    for sentence in read_sentences(path, label=label, inputs=inputs):
-        assert sentence.labels is not None  # they were asked for
-        X.append(list(sentence.items))
-        y.append(sentence.labels)
-    return X, y
 
 
 __all__ = ["CORPORA", "Corpus", "find_files", "load", "sample", "sample_path"]

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from io import BytesIO
 from pathlib import Path
 
+from tagwright.atomic_file import atomic_file
 from tagwright.compat import download
 from tagwright.datasets.corpora import CORPORA, Corpus, CorpusFile
 from tagwright.datasets.treebank import split_sample
@@ -37,7 +38,7 @@ def find_files(corpus: Corpus, folder: str | os.PathLike[str] | None = None) -> 
         raise DataError(
             f"there is no {missing[0].name}; put the files of {corpus.name} there ({corpus.home}), or leave out the "
             f"folder (and {VARIABLE}) to have them downloaded",
-            place=str(home),
+            location=str(home),
         )
     if missing:
         _fetch(corpus, home)
@@ -50,7 +51,7 @@ def _exists(path: Path) -> bool:
     try:
         return path.is_file()
     except OSError as error:  # a folder that may not be entered
-        raise DataError(f"cannot be read ({error.strerror}); change its permissions", place=str(path)) from error
+        raise DataError(f"cannot be read ({error.strerror}); change its permissions", location=str(path)) from error
 
 
 def check_file(path: Path, file: CorpusFile) -> None:
@@ -58,12 +59,12 @@ def check_file(path: Path, file: CorpusFile) -> None:
     try:
         found = hashlib.sha256(path.read_bytes()).hexdigest()
     except OSError as error:
-        raise DataError(f"cannot be read ({error.strerror}); change its permissions", place=str(path)) from error
+        raise DataError(f"cannot be read ({error.strerror}); change its permissions", location=str(path)) from error
     if found != file.sha256:
         raise DataError(
             f"the file is not the one registered (SHA-256 {found[:12]}..., expected {file.sha256[:12]}...); it is left "
             "as it is: move it away to have the right one downloaded, or read your own file with tagwright.io",
-            place=str(path),
+            location=str(path),
         )
 
 
@@ -86,9 +87,8 @@ def _fetch(corpus: Corpus, home: Path) -> None:
         made = {file.name: download(corpus.source + file.name, file.sha256, cure=cure) for file in missing}
     home.mkdir(parents=True, exist_ok=True)
     for file in missing:
-        partial = home / f"{file.name}.{os.getpid()}.partial"
-        partial.write_bytes(made[file.name])
-        partial.replace(home / file.name)
+        with atomic_file(str(home / file.name)) as stream:
+            stream.write(made[file.name])
 
 
 def _unzip(content: bytes) -> dict[str, bytes]:

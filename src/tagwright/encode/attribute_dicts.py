@@ -54,7 +54,7 @@ def flatten(item: object, text: Text, p: int) -> Iterator[tuple[str, float]]:
         for key, value in item.items():
             if not isinstance(key, str):
                 raise DataError(
-                    f"attribute names are strings, found {key!r} ({type(key).__name__})", place=text.place(p)
+                    f"attribute names are strings, found {key!r} ({type(key).__name__})", location=text.location(p)
                 )
             if type(value) is str:
                 yield f"{key}:{value}", 1.0
@@ -63,10 +63,10 @@ def flatten(item: object, text: Text, p: int) -> Iterator[tuple[str, float]]:
     elif isinstance(item, list | set | frozenset):
         for name in item:
             if not isinstance(name, str):
-                raise DataError(f"a list of attributes holds strings, found {name!r}", place=text.place(p))
+                raise DataError(f"a list of attributes holds strings, found {name!r}", location=text.location(p))
             yield name, 1.0
     else:
-        raise DataError(f"expected a dict of attributes, found {type(item).__name__}", place=text.place(p))
+        raise DataError(f"expected a dict of attributes, found {type(item).__name__}", location=text.location(p))
 
 
 def _flatten_value(key: str, value: object, text: Text, p: int) -> Iterator[tuple[str, float]]:
@@ -74,7 +74,7 @@ def _flatten_value(key: str, value: object, text: Text, p: int) -> Iterator[tupl
         number = float(value)
         if not isfinite(number):
             cure = "replace it or leave the attribute out"
-            raise DataError(f"attribute {key!r} is {number}; values must be finite: {cure}", place=text.place(p))
+            raise DataError(f"attribute {key!r} is {number}; values must be finite: {cure}", location=text.location(p))
         yield key, number
     elif isinstance(value, Mapping | list | set | frozenset):
         for name, number in flatten(value, text, p):
@@ -82,7 +82,7 @@ def _flatten_value(key: str, value: object, text: Text, p: int) -> Iterator[tupl
     elif isinstance(value, str):
         yield f"{key}:{value}", 1.0
     elif isinstance(value, bytes):
-        raise DataError(f"attribute {key!r} is bytes; decode it to a string", place=text.place(p))
+        raise DataError(f"attribute {key!r} is bytes; decode it to a string", location=text.location(p))
     else:
         found = f"attribute {key!r} is {type(value).__name__}"
-        raise DataError(f"{found}; expected bool, number, string, list or dict", place=text.place(p))
+        raise DataError(f"{found}; expected bool, number, string, list or dict", location=text.location(p))

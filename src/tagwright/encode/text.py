@@ -40,8 +40,8 @@ class Text:
         if offsets is None:
             offsets, n_empty = sentence_offsets(X, argument)
             if n_empty:
-                place = f"{argument}[{int(np.argmin(np.diff(offsets)))}]"
-                raise DataError("the sentence is empty; leave empty sentences out", place=place)
+                location = f"{argument}[{int(np.argmin(np.diff(offsets)))}]"
+                raise DataError("the sentence is empty; leave empty sentences out", location=location)
         expected = width if width is not None else _width(next(iter(next(iter(X))))) if len(offsets) > 1 else 1
         if expected == 1:
             try:
@@ -63,12 +63,12 @@ class Text:
         if len(found) != self.offsets[-1]:  # a table, say: as long as it has rows, and then it gives its columns
             raise DataError(
                 f"the sentences say that they have {self.offsets[-1]} items, and have {len(found)}; give lists",
-                place="X",
+                location="X",
             )
         return found
 
-    def place(self, p: int, argument: str = "X") -> str:
-        """The place of token p as the user wrote it: "X[3][7]"."""
+    def location(self, p: int, argument: str = "X") -> str:
+        """The location of token p as the user wrote it: "X[3][7]"."""
         i = int(np.searchsorted(self.offsets, p, side="right")) - 1
         return f"{argument}[{i}][{p - int(self.offsets[i])}]"
 
@@ -76,7 +76,7 @@ class Text:
 def sentence_offsets(X: Sentences, argument: str = "X") -> tuple[Longs, int]:
     """Where every sentence begins, end to end [N + 1], and how many are empty. What is no list of lists is refused."""
     if isinstance(X, str | Mapping) or not hasattr(X, "__len__"):
-        raise DataError(f"expected a list of sentences, found {type(X).__name__}", place=argument)
+        raise DataError(f"expected a list of sentences, found {type(X).__name__}", location=argument)
     if not any(issubclass(kind, str) or not hasattr(kind, "__len__") for kind in set(map(type, X))):
         lengths = list(map(len, X))
         return np.array(list(accumulate(lengths, initial=0)), np.int64), lengths.count(0)
@@ -87,7 +87,7 @@ def sentence_offsets(X: Sentences, argument: str = "X") -> tuple[Longs, int]:
             found = f"found {sentence!r:.60}"
         else:
             continue
-        raise DataError(f"a sentence is a list of items, {found}", place=f"{argument}[{i}]")
+        raise DataError(f"a sentence is a list of items, {found}", location=f"{argument}[{i}]")
     raise AssertionError("some sentence was no list")
 
 
@@ -117,5 +117,5 @@ def _refuse_item(text: Text, argument: str, *, given: bool) -> None:
         if _width(item) != text.width or _width(item) < 0:
             shown = repr(item)[:60]
             raise DataError(
-                f"expected {expected} ({why}), found {type(item).__name__} {shown}", place=text.place(p, argument)
+                f"expected {expected} ({why}), found {type(item).__name__} {shown}", location=text.location(p, argument)
             )

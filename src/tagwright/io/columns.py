@@ -18,36 +18,97 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from tagwright.errors import DataError
-from tagwright.io.layout import Column, Layout, choose_columns
+from tagwright.io.format import Format, Sample, item_rows, read_header
+from tagwright.io.layout import ColumnChoice, Layout, choose_columns
 from tagwright.io.lines import HEADER, Lines, read_blocks
 from tagwright.sequence import Sentence
 
 
-def find_columns(
-    lines: Lines, label: Column | None, inputs: Sequence[Column] | None = None, n_inputs: int | None = None
-) -> Layout:
-    """The layout of a file of columns, from its header and its first line."""
-    head = lines.peek(2)
-    names = read_header(head)
-    rows = [line for line in head[1 if names else 0 :] if line]
-    if not rows:
-        return Layout("columns", None, tuple(range(n_inputs or 1)))
-    width = len(split_line(rows[0]))
-    place = lines.place(lines.first_number(rows[0]))
-    if names and label is not None and len(names) != width:
-        raise DataError(
-            f"found {width} columns, expected {len(names)}: line 1 names {' '.join(names)}; correct one of the lines",
-            place=place,
-        )
-    target, chosen = choose_columns(label, inputs, n_inputs, width, names, place)
-    input_names = tuple(names[i] for i in chosen) if len(names) > max(chosen) else ()
-    return Layout("columns", target, chosen, input_names, width if target is not None else 0)
+class ColumnsFormat(Format):
+    """A word a line, its columns apart by tabs or spaces."""
 
+    name = "columns"
+    description = "a word a line with its columns, as in CoNLL files"
+    has_columns = True
 
-def read_header(head: Sequence[str]) -> tuple[str, ...]:
-    """The names on a line `# global.columns = ...`, or ()."""
-    match = HEADER.match(head[0]) if head else None
-    return tuple(match[1].split()) if match else ()
+    def detect(self, sample: Sample) -> float:
+        rows = sample.rows
+        if read_header(rows):
+            return 0.9
+        if rows and ("\t" in rows[0] or rows[0].startswith("-DOCSTART-")):
+            return 0.7
+        if sample.labelled or (rows and (sample.n_inputs or 1) > 1):
+            return 0.5
+        widths = {len(split_line(line)) for line in rows}
+        labels_last = widths == {2} and len(rows) > 1 and sample.head[-1] == ""
+        return 0.4 if widths == {1} or labels_last else 0.0
+
+    def find_layout(self, lines: Lines, choice: ColumnChoice) -> Layout:
+        """From the header and the first line. The label is the last column unless another is chosen."""
+        if choice.label == "auto":
+            choice = choice._replace(label=-1)
+        head = lines.peek(2)
+        names = read_header(head)
+        rows = [line for line in head[1 if names else 0 :] if line]
+        if not rows:
+            return Layout(self.name, None, tuple(range(choice.n_inputs or 1)))
+        width = len(split_line(rows[0]))
+        location = lines.location(lines.first_number(rows[0]))
+        if names and choice.label is not None and len(names) != width:
+            raise DataError(
+                f"found {width} columns, expected {len(names)}: line 1 names {' '.join(names)}; correct one of the "
+                "lines",
+                location=location,
+            )
+        target, chosen = choose_columns(choice, width, names, location)
+        input_names = tuple(names[i] for i in chosen) if len(names) > max(chosen) else ()
+        return Layout(self.name, target, chosen, input_names, width if target is not None else 0)
+
+    def read(self, lines: Lines, layout: Layout, *, labelled: bool) -> Iterator[Sentence]:
+        """The sentences, with labels where `layout.label` is a column."""
+        name, newline = lines.name, lines.newline
+        has_header = bool(read_header(lines.peek(1)))
+        held: list[str] = []
+        for number, lead, block in read_blocks(lines):
+            if has_header:
+                has_header = False
+                lead += 1
+                if lead == len(block) - 1:  # a blank line stands between the header and the first sentence
+                    held = block
+                    continue
+            fields, step = _split_block(block[lead:-1], lines, number + lead, layout)
+            items, labels = take_columns(fields, step, layout.inputs, layout.label)
+            location = f"{name}:{number + lead}"
+            if held:
+                lead += len(held)
+                block, held = held + block, []
+            yield Sentence(items, labels, location, block, range(lead, len(block) - 1), self.name, newline)
+
+    def write(
+        self, sentence: Sentence, labels: Sequence[str], layout: Layout, values: Sequence[str] | None
+    ) -> list[str]:
+        """The sentence's lines as they were, each with its label (and value) as a further column; a blank line last.
+
+        The separator is a tab if the line has a tab or one column, else a space. A header gets the further names.
+        """
+        added = labels if values is None else [f"{label}\t{value}" for label, value in zip(labels, values)]
+        if sentence.format != self.name:
+            return ["\t".join((*row, label)) for row, label in zip(item_rows(sentence, "\t\n\r"), added)] + [""]
+        lines = list(sentence.lines)
+        for i in range(sentence.words[0]):
+            if HEADER.match(lines[i]):
+                lines[i] += " PREDICTED" if values is None else " PREDICTED PROBABILITY"
+        first, last = sentence.words[0], sentence.words[-1] + 1
+        if last - first == len(added) and " " not in "".join(lines[first:last]):
+            lines[first:last] = map("\t".join, zip(lines[first:last], added))
+            return lines
+        for i, label in zip(sentence.words, added):
+            line = lines[i]
+            if "\t" in line or " " not in line:
+                lines[i] = f"{line}\t{label}"
+            else:
+                lines[i] = f"{line} {label}".replace("\t", " ")
+        return lines
 
 
 def split_line(line: str) -> list[str]:
@@ -67,31 +128,13 @@ def split_evenly(rows: list[str], separator: str, width: int) -> list[str] | Non
     return fields
 
 
-def read_columns(lines: Lines, layout: Layout) -> Iterator[Sentence]:
-    """The sentences of a file of columns, with labels where `layout.label` is a column."""
-    name, newline = lines.name, lines.newline
-    label, inputs = layout.label, layout.inputs
-    single = inputs[0] if len(inputs) == 1 else None
-    has_header = bool(read_header(lines.peek(1)))
-    held: list[str] = []
-    for number, lead, block in read_blocks(lines):
-        if has_header:
-            has_header = False
-            lead += 1
-            if lead == len(block) - 1:  # a blank line stands between the header and the first sentence
-                held = block
-                continue
-        fields, step = _split_block(block[lead:-1], lines, number + lead, layout)
-        if single is not None:
-            items: list[str] | list[tuple[str, ...]] = fields[single::step]
-        else:
-            items = list(zip(*[fields[i::step] for i in inputs]))
-        labels = None if label is None else fields[label::step]
-        place = f"{name}:{number + lead}"
-        if held:
-            lead += len(held)
-            block, held = held + block, []
-        yield Sentence(items, labels, place, block, range(lead, len(block) - 1), "columns", newline)
+def take_columns(
+    fields: list[str], step: int, inputs: Sequence[int], label: int | None
+) -> tuple[list[str] | list[tuple[str, ...]], list[str] | None]:
+    """Items and labels out of the fields of a sentence, in which a column's fields are `step` apart."""
+    columns = [fields[i::step] for i in inputs]
+    items = columns[0] if len(columns) == 1 else list(zip(*columns))
+    return items, None if label is None else fields[label::step]
 
 
 def _split_block(rows: list[str], lines: Lines, number: int, layout: Layout) -> tuple[list[str], int]:
@@ -122,25 +165,25 @@ def _split_carefully(rows: list[str], lines: Lines, number: int, layout: Layout)
     table = []
     for i, line in enumerate(rows):
         fields = split_line(line)
-        place = lines.place(number + i)
+        location = lines.location(number + i)
         if layout.width and len(fields) != layout.width:
             raise DataError(
                 f"found {count_columns(len(fields))} in {line[:60]!r}, expected {layout.width} as on the first line; "
                 "correct the line (a line between sentences must be blank; a field cannot hold the separator)",
-                place=place,
+                location=location,
             )
         if len(fields) < needed:
             raise DataError(
                 f"found {count_columns(len(fields))} in {line[:60]!r}, expected at least {needed}; add what is "
                 "missing, or choose other input columns",
-                place=place,
+                location=location,
             )
         for column in sorted(used):
             if not fields[column]:
                 what = "label" if column == layout.label else "field"
                 raise DataError(
                     f"column {column} is empty, expected a {what}; write one (often '_' or 'O') between the tabs",
-                    place=place,
+                    location=location,
                 )
         table.append(fields)
     return table
@@ -149,48 +192,3 @@ def _split_carefully(rows: list[str], lines: Lines, number: int, layout: Layout)
 def count_columns(n: int) -> str:
     """How many columns a line has, in words."""
     return "1 column" if n == 1 else f"{n} columns"
-
-
-def rows_of(sentence: Sentence, forbidden: str) -> list[tuple[str, ...]]:
-    """The input columns of each item, for a sentence whose lines are of another format or that has none."""
-    rows = []
-    for item in sentence.items:
-        if isinstance(item, dict):
-            raise DataError(
-                "attributes cannot be written as words; write labels alone (crfsuite)", place=sentence.place
-            )
-        row = (item,) if isinstance(item, str) else item
-        for field in row:
-            if not field.strip(" ") or any(character in field for character in forbidden):
-                raise DataError(
-                    f"the format cannot hold the word {field[:60]!r}: it is empty or holds a separator; "
-                    "write another format (columns or conllu for words with spaces)",
-                    place=sentence.place or None,
-                )
-        rows.append(row)
-    return rows
-
-
-def write_columns(sentence: Sentence, labels: Sequence[str], values: Sequence[str] | None = None) -> list[str]:
-    """The sentence's lines as they were, each with its label (and value) as a further column; a blank line last.
-
-    The separator is a tab if the line has a tab or but one column, else a space. A header gets the further names.
-    """
-    added = labels if values is None else [f"{label}\t{value}" for label, value in zip(labels, values)]
-    if sentence.format != "columns":
-        return ["\t".join((*row, label)) for row, label in zip(rows_of(sentence, "\t\n\r"), added)] + [""]
-    lines = list(sentence.lines)
-    for i in range(sentence.words[0]):
-        if HEADER.match(lines[i]):
-            lines[i] += " PREDICTED" if values is None else " PREDICTED PROBABILITY"
-    first, last = sentence.words[0], sentence.words[-1] + 1
-    if last - first == len(added) and " " not in "".join(lines[first:last]):
-        lines[first:last] = map("\t".join, zip(lines[first:last], added))
-        return lines
-    for i, label in zip(sentence.words, added):
-        line = lines[i]
-        if "\t" in line or " " not in line:
-            lines[i] = f"{line}\t{label}"
-        else:
-            lines[i] = f"{line} {label}".replace("\t", " ")
-    return lines

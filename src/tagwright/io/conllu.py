@@ -17,8 +17,9 @@ import re
 from collections.abc import Iterator, Sequence
 
 from tagwright.errors import DataError
-from tagwright.io.columns import count_columns, read_header, rows_of, split_evenly
-from tagwright.io.layout import Column, Layout, choose_columns
+from tagwright.io.columns import count_columns, split_evenly, take_columns
+from tagwright.io.format import Format, Sample, item_rows, read_header
+from tagwright.io.layout import ColumnChoice, Layout, choose_columns
 from tagwright.io.lines import Lines, read_blocks
 from tagwright.sequence import Sentence
 
@@ -27,61 +28,94 @@ UPOS, MISC = NAMES.index("UPOS"), NAMES.index("MISC")
 RANGE_OR_EMPTY = re.compile(r"[0-9]+[-.][0-9]+")
 
 
-def find_conllu(
-    lines: Lines, label: Column | None, inputs: Sequence[Column] | None = None, n_inputs: int | None = None
-) -> Layout:
-    """The layout of a CoNLL-U file: the input is FORM unless asked otherwise, the column to fill UPOS."""
-    names = read_header(lines.peek(1)) or NAMES
-    if inputs is None:
-        if n_inputs is not None and n_inputs > 1:
-            raise DataError(
-                f"found CoNLL-U, where words alone are the default input; expected {n_inputs} input columns: "
-                f"say which of {', '.join(names)} they are",
-                place=lines.name,
-            )
-        inputs = ("FORM",)
-    target, chosen = choose_columns(label, inputs, None, len(names), names, lines.place(1))
-    if target is None and "UPOS" in names and names.index("UPOS") not in chosen:
-        target = names.index("UPOS")
-    return Layout("conllu", target, chosen, tuple(names[i] for i in chosen), len(names))
+class ConlluFormat(Format):
+    """Words with ten columns, comments, multiword tokens and empty nodes."""
 
+    name = "conllu"
+    description = "CoNLL-U, as in Universal Dependencies"
+    endings = (".conllu",)
+    has_columns = True
+    fills_column = True
 
-def read_conllu(lines: Lines, layout: Layout, *, labelled: bool) -> Iterator[Sentence]:
-    """The sentences of a CoNLL-U file, with labels if `labelled`."""
-    name, newline, width, inputs = lines.name, lines.newline, layout.width, layout.inputs
-    label = layout.label if labelled else None
-    single = inputs[0] if len(inputs) == 1 else None
-    used = [0, *inputs] if label is None else [0, *inputs, label]
-    step = width + 1
-    held: list[str] = []
-    for number, lead, block in read_blocks(lines):
-        while block[lead].startswith("#"):
-            lead += 1
-        if lead == len(block) - 1:
-            held += block
-            continue
-        words: Sequence[int] = range(lead, len(block) - 1)
-        fields = split_evenly(block[lead:-1], "\t", width)
-        if fields is None or not "".join(fields[::step]).isdecimal() or any("" in fields[i::step] for i in used):
-            # Multiword tokens, empty nodes, or an error: look again, line by line.
-            words = _find_words(block, lead, lines, number, layout, used)
-            fields = "\t\n\t".join([block[i] for i in words]).split("\t")
-        if single is not None:
-            items: list[str] | list[tuple[str, ...]] = fields[single::step]
-        else:
-            items = list(zip(*[fields[i::step] for i in inputs]))
-        labels = None if label is None else fields[label::step]
-        place = f"{name}:{number + words[0]}"
+    def detect(self, sample: Sample) -> float:
+        if {"ID", "FORM"} <= {name.upper() for name in read_header(sample.head)}:
+            return 1.0
+        first = next((line for line in sample.rows if not line.startswith("#")), "")
+        fields = first.split("\t")
+        numbered = fields[0].replace("-", "").replace(".", "").isdecimal()
+        return 0.8 if numbered and len(fields) == len(NAMES) else 0.0
+
+    def find_layout(self, lines: Lines, choice: ColumnChoice) -> Layout:
+        """The input is FORM unless another is chosen, the column to fill UPOS."""
+        names = read_header(lines.peek(1)) or NAMES
+        if choice.label == "auto":
+            choice = choice._replace(label="UPOS")
+        if choice.inputs is None:
+            if (choice.n_inputs or 1) > 1:
+                raise DataError(
+                    f"found CoNLL-U, where words alone are the default input; expected {choice.n_inputs} input "
+                    f"columns: say which of {', '.join(names)} they are",
+                    location=lines.name,
+                )
+            choice = choice._replace(inputs=("FORM",))
+        target, chosen = choose_columns(choice, len(names), names, lines.location(1))
+        if target is None and "UPOS" in names and names.index("UPOS") not in chosen:
+            target = names.index("UPOS")
+        return Layout(self.name, target, chosen, tuple(names[i] for i in chosen), len(names))
+
+    def read(self, lines: Lines, layout: Layout, *, labelled: bool) -> Iterator[Sentence]:
+        name, newline, width, inputs = lines.name, lines.newline, layout.width, layout.inputs
+        label = layout.label if labelled else None
+        used = [0, *inputs] if label is None else [0, *inputs, label]
+        step = width + 1
+        held: list[str] = []
+        for number, lead, block in read_blocks(lines):
+            while block[lead].startswith("#"):
+                lead += 1
+            if lead == len(block) - 1:
+                held += block
+                continue
+            words: Sequence[int] = range(lead, len(block) - 1)
+            fields = split_evenly(block[lead:-1], "\t", width)
+            if fields is None or not "".join(fields[::step]).isdecimal() or any("" in fields[i::step] for i in used):
+                # Multiword tokens, empty nodes, or an error: look again, line by line.
+                words = _find_words(block, lead, lines, number, layout, used)
+                fields = "\t\n\t".join([block[i] for i in words]).split("\t")
+            items, labels = take_columns(fields, step, inputs, label)
+            location = f"{name}:{number + words[0]}"
+            if held:
+                words = [i + len(held) for i in words]
+                block, held = held + block, []
+            yield Sentence(items, labels, location, block, words, self.name, newline)
         if held:
-            words = [i + len(held) for i in words]
-            block, held = held + block, []
-        yield Sentence(items, labels, place, block, words, "conllu", newline)
-    if held:
-        comment = held[-2]
-        raise DataError(
-            f"found {comment[:60]!r} and no words after it, expected a sentence; get the whole file, or delete it",
-            place=lines.place(number + len(block) - 2),
-        )
+            comment = held[-2]
+            raise DataError(
+                f"found {comment[:60]!r} and no words after it, expected a sentence; get the whole file, or delete it",
+                location=lines.location(number + len(block) - 2),
+            )
+
+    def write(
+        self, sentence: Sentence, labels: Sequence[str], layout: Layout, values: Sequence[str] | None
+    ) -> list[str]:
+        """The sentence's lines with the labels in the tagged column; values go to MISC as `Probability=0.98`."""
+        if layout.label is None and sentence.format == self.name:
+            raise DataError("which column the labels go to is not known; name it", location=sentence.location)
+        column = UPOS if layout.label is None else layout.label
+        if sentence.format == self.name:
+            lines = list(sentence.lines)
+            words = sentence.words
+        else:
+            forms = [row[0] for row in item_rows(sentence, "\t\n\r")]
+            lines = [f"{i}\t{form}" + "\t_" * (len(NAMES) - 2) for i, form in enumerate(forms, 1)] + [""]
+            words = range(len(forms))
+        for t, i in enumerate(words):
+            fields = lines[i].split("\t")
+            fields[column] = labels[t]
+            if values is not None and len(fields) > MISC:
+                value = f"Probability={values[t]}"
+                fields[MISC] = value if fields[MISC] == "_" else f"{fields[MISC]}|{value}"
+            lines[i] = "\t".join(fields)
+        return lines
 
 
 def _find_words(
@@ -98,53 +132,29 @@ def _find_words(
             raise DataError(
                 f"found {count_columns(tabs + 1)} in {line[:60]!r}, expected {layout.width} apart by tabs "
                 "(CoNLL-U); correct the line, or read the file as columns",
-                place=lines.place(number + i),
+                location=lines.location(number + i),
             )
         identity = line[: line.index("\t")]
         if identity.isdecimal():
             words.append(i)
             if "\t\t" in line or line.endswith("\t"):
-                _refuse_empty(line.split("\t"), used, layout, lines.place(number + i))
+                _refuse_empty(line.split("\t"), used, layout, lines.location(number + i))
         elif not RANGE_OR_EMPTY.fullmatch(identity):
             raise DataError(
                 f"found the ID {identity!r}, expected a number such as 1, 1-2 or 1.1; correct it",
-                place=lines.place(number + i),
+                location=lines.location(number + i),
             )
     if not words:
         raise DataError(
             "found a sentence of multiword tokens or empty nodes alone, expected words (lines with a whole number as "
             "ID); add them, or delete the sentence",
-            place=lines.place(number + lead),
+            location=lines.location(number + lead),
         )
     return words
 
 
-def _refuse_empty(fields: Sequence[str], used: Sequence[int], layout: Layout, place: str) -> None:
+def _refuse_empty(fields: Sequence[str], used: Sequence[int], layout: Layout, location: str) -> None:
     for column in used:
         if not fields[column]:
             what = "label" if column == layout.label else "field"
-            raise DataError(f"column {column} is empty, expected a {what}; write '_' for none", place=place)
-
-
-def write_conllu(
-    sentence: Sentence, labels: Sequence[str], layout: Layout, values: Sequence[str] | None = None
-) -> list[str]:
-    """The sentence's lines with the labels in the tagged column; values go to MISC as `Probability=0.98`."""
-    if layout.label is None and sentence.format == "conllu":
-        raise DataError("which column the labels go to is not known; name it", place=sentence.place)
-    column = UPOS if layout.label is None else layout.label
-    if sentence.format == "conllu":
-        lines = list(sentence.lines)
-        words = sentence.words
-    else:
-        forms = [row[0] for row in rows_of(sentence, "\t\n\r")]
-        lines = [f"{i}\t{form}" + "\t_" * (len(NAMES) - 2) for i, form in enumerate(forms, 1)] + [""]
-        words = range(len(forms))
-    for t, i in enumerate(words):
-        fields = lines[i].split("\t")
-        fields[column] = labels[t]
-        if values is not None and len(fields) > MISC:
-            value = f"Probability={values[t]}"
-            fields[MISC] = value if fields[MISC] == "_" else f"{fields[MISC]}|{value}"
-        lines[i] = "\t".join(fields)
-    return lines
+            raise DataError(f"column {column} is empty, expected a {what}; write '_' for none", location=location)

@@ -15,12 +15,56 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from tagwright.errors import DataError
+from tagwright.io.format import Format, Sample
+from tagwright.io.layout import ColumnChoice, Layout
 from tagwright.io.lines import Lines, read_blocks
 from tagwright.sequence import Sentence
 
 ESCAPED = re.compile(r"\\([:\\])")
 FIELD = re.compile(r"((?:[^:\\]|\\[:\\]?)*)(?::(.*))?", re.DOTALL)  # name, weight
 MAX_REMEMBERED = 1 << 20
+LAYOUT = Layout("crfsuite", 0, (1,))
+
+
+class CrfsuiteFormat(Format):
+    """Ready-made attributes. There is no telling it from columns: a name or the user must say it."""
+
+    name = "crfsuite"
+    description = "an item a line, its label and then its attributes"
+    endings = (".crfsuite",)
+    has_attributes = True
+
+    def detect(self, sample: Sample) -> float:
+        return 0.0
+
+    def find_layout(self, lines: Lines, choice: ColumnChoice) -> Layout:
+        super().find_layout(lines, choice)
+        return LAYOUT
+
+    def read(self, lines: Lines, layout: Layout, *, labelled: bool) -> Iterator[Sentence]:
+        """The sequences. Without labels (tagging), the first field may be empty."""
+        known = _Attributes()
+        for number, lead, block in read_blocks(lines):
+            items: list[dict[str, float]] = []
+            labels: list[str] = []
+            for i in range(lead, len(block) - 1):
+                label, *fields = block[i].split("\t")
+                try:
+                    items.append(_read_item(fields, known))
+                    if labelled:
+                        labels.append(_read_label(label))
+                except DataError as error:
+                    raise DataError(str(error), location=lines.location(number + i)) from None
+            location = lines.location(number + lead)
+            words = range(lead, len(block) - 1)
+            yield Sentence(items, labels if labelled else None, location, block, words, self.name, lines.newline)
+
+    def write(
+        self, sentence: Sentence, labels: Sequence[str], layout: Layout, values: Sequence[str] | None
+    ) -> list[str]:
+        """One label (or label:value) a line and a blank line, as `crfsuite tag` prints them."""
+        rows = labels if values is None else [f"{label}:{value}" for label, value in zip(labels, values)]
+        return [*rows, ""]
 
 
 class _Attributes(dict[str, tuple[str, float]]):
@@ -50,25 +94,6 @@ def read_attribute(field: str) -> tuple[str, float]:
     return name, weight
 
 
-def read_crfsuite(lines: Lines, *, labelled: bool) -> Iterator[Sentence]:
-    """The sequences of a file in CRFsuite's format. Without labels (tagging), the first field may be empty."""
-    known = _Attributes()
-    for number, lead, block in read_blocks(lines):
-        items: list[dict[str, float]] = []
-        labels: list[str] = []
-        for i in range(lead, len(block) - 1):
-            label, *fields = block[i].split("\t")
-            try:
-                items.append(_read_item(fields, known))
-                if labelled:
-                    labels.append(_read_label(label))
-            except DataError as error:
-                raise DataError(str(error), place=lines.place(number + i)) from None
-        place = lines.place(number + lead)
-        words = range(lead, len(block) - 1)
-        yield Sentence(items, labels if labelled else None, place, block, words, "crfsuite", lines.newline)
-
-
 def _read_item(fields: list[str], known: _Attributes) -> dict[str, float]:
     if "" in fields:
         fields = [field for field in fields if field]
@@ -93,12 +118,6 @@ def _read_label(field: str) -> str:
     if match[2] is not None:
         raise DataError(f"found a colon in the label {field[:40]!r}, expected a label; write the colon as \\:")
     return ESCAPED.sub(r"\1", match[1])
-
-
-def write_labels(sentence: Sentence, labels: Sequence[str], values: Sequence[str] | None = None) -> list[str]:
-    """One label (or label:value) a line and a blank line, as `crfsuite tag` prints them."""
-    rows = labels if values is None else [f"{label}:{value}" for label, value in zip(labels, values)]
-    return [*rows, ""]
 
 
 def write_items(items: Sequence[Mapping[str, float]], labels: Sequence[str]) -> list[str]:

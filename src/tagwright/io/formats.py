@@ -1,206 +1,61 @@
-"""The one entrance to files: sentences from any format, labels back into any format.
+"""The formats there are, and which of them a file is in.
 
-    sentences = read_sentences("train.conllu", label="XPOS")        training: the user says what is what
-    sentences.layout                                                ... which the model remembers
-    for sentence in read_like("-", layout): ...                     tagging, evaluating: as the model was trained
-    write_sentence(stream, sentence, labels, sentences.layout)
+A name that ends in one of a format's endings (.gz aside) decides. Otherwise the most confident format does:
 
-A source is a path, "-" for standard input, or a stream (binary or text). Gzip is undone. Sentences come one by one; the
-file is never held as a whole. See detect.py for the rules of format="auto" and lines.py for what is refused everywhere.
+    1.0   conllu    line 1 is `# global.columns = ...` with ID and FORM
+    0.9   columns   line 1 is `# global.columns = ...`
+    0.8   conllu    after comments, ten fields apart by tabs, the first one a number
+    0.7   columns   the first line has a tab, or is -DOCSTART-
+    0.6   slashed   labels are wanted, and every token of the first line is word/TAG
+    0.5   columns   labels are wanted, or the model has two input columns or more
+    0.4   columns   one token on every line, or two fields on every line, two lines or more, then a blank line
+    0.1   plain     labels are not wanted
+
+"Every line" means the first sentence: up to 32 lines, up to the first blank line. So text with a sentence on each line
+is plain, text with a word on each line is columns, and a labelled file can be tagged as it is (its labels are ignored).
+What the rules cannot know must be said (`format="plain"`): lines of one word that are sentences; text of two-word lines
+in paragraphs. From a terminal or a slow pipe, detection waits for the first blank line, 32 lines or the end of input;
+with a format given, nothing waits.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Protocol
+import os
+from collections.abc import Sequence
 
 from tagwright.errors import DataError
-from tagwright.io.columns import find_columns, read_columns, write_columns
-from tagwright.io.conllu import find_conllu, read_conllu, write_conllu
-from tagwright.io.crfsuite import read_crfsuite, write_labels
-from tagwright.io.detect import HEAD, detect_format
-from tagwright.io.layout import FORMATS, Column, Layout
-from tagwright.io.lines import Lines, Source, is_blank
-from tagwright.io.plain import read_plain
-from tagwright.io.slashed import read_slashed, write_slashed
-from tagwright.sequence import Sentence
+from tagwright.io.columns import ColumnsFormat
+from tagwright.io.conllu import ConlluFormat
+from tagwright.io.crfsuite import CrfsuiteFormat
+from tagwright.io.format import Format, Sample
+from tagwright.io.plain import PlainFormat
+from tagwright.io.slashed import SlashedFormat
+
+FORMATS: dict[str, Format] = {
+    format.name: format
+    for format in (
+        ColumnsFormat(),
+        ConlluFormat(),
+        SlashedFormat(),
+        PlainFormat(),
+        CrfsuiteFormat(),
+    )
+}
+HEAD = 32  # lines to look at
 
 
-class TextSink(Protocol):
-    """Where text can be written."""
-
-    def write(self, text: str, /) -> object: ...
-
-
-class Sentences(Iterator[Sentence]):
-    """The sentences of one source, in order, once. `layout` says how they are read, before the first is asked for."""
-
-    def __init__(self, name: str, layout: Layout, sentences: Iterator[Sentence]) -> None:
-        self.name = name
-        self.layout = layout
-        self._sentences = sentences
-
-    def __iter__(self) -> Iterator[Sentence]:
-        return self._sentences
-
-    def __next__(self) -> Sentence:
-        return next(self._sentences)
+def find_format(name: str) -> Format:
+    """The format of this name."""
+    if name not in FORMATS:
+        raise DataError(f"found {name!r}, expected auto or one of {', '.join(FORMATS)}", location="format")
+    return FORMATS[name]
 
 
-def read_sentences(
-    source: Source,
-    *,
-    format: str = "auto",
-    label: Column | None = "auto",
-    inputs: Sequence[Column] | None = None,
-    n_inputs: int | None = None,
-) -> Sentences:
-    """The sentences of a source.
-
-    `label` is the column of the labels ("auto": the last, UPOS in CoNLL-U); None reads no labels. `inputs` are the
-    input columns; without them the first `n_inputs` columns, or all left of the label. With labels, a source without
-    sentences is an error; without, it gives none.
-    """
-    lines = Lines(source)
-    labelled = label is not None
-    format = _choose_format(lines, format, labelled, n_inputs)
-    layout = _find_layout(lines, format, label, inputs, n_inputs)
-    return _open(lines, layout, labelled)
-
-
-def read_like(
-    source: Source,
-    trained: Layout,
-    *,
-    format: str = "auto",
-    labelled: bool = False,
-    label: Column | None = "auto",
-    inputs: Sequence[Column] | None = None,
-) -> Sentences:
-    """The sentences of a source, for a model trained on a file of the layout `trained`.
-
-    In the format of the training file, its columns are taken; in another one, as many input columns from the left.
-    `label` and `inputs` override that. With `labelled=False` (tagging), labels are not read, and the result's layout
-    names the column that a writer fills.
-    """
-    lines = Lines(source)
-    if format == "auto" and trained.format == "crfsuite":
-        format = "crfsuite"
-    format = _choose_format(lines, format, labelled, trained.n_inputs)
-    same = format == trained.format
-    if same and format in ("columns", "conllu"):
-        inputs = trained.inputs if inputs is None else inputs
-        label = trained.label if label == "auto" else label
-    if not labelled and format != "conllu":
-        label = None
-    layout = _find_layout(lines, format, label, inputs, trained.n_inputs)
-    return _open(lines, layout, labelled)
-
-
-def _choose_format(lines: Lines, format: str, labelled: bool, n_inputs: int | None) -> str:
-    if format == "auto":
-        return detect_format(lines.peek(HEAD), lines.name, labelled=labelled, n_inputs=n_inputs)
-    if format not in FORMATS:
-        raise DataError(f"found {format!r}, expected auto or one of {', '.join(FORMATS)}", place="format")
-    return format
-
-
-def _find_layout(
-    lines: Lines, format: str, label: Column | None, inputs: Sequence[Column] | None, n_inputs: int | None
-) -> Layout:
-    """Where inputs and label stand, from the wishes and the first lines."""
-    if format == "columns":
-        return find_columns(lines, -1 if label == "auto" else label, inputs, n_inputs)
-    if format == "conllu":
-        return find_conllu(lines, "UPOS" if label == "auto" else label, inputs, n_inputs)
-    if inputs is not None or (label != "auto" and label is not None):
-        raise DataError(f"found {format} text, which has no columns to choose from; leave them out", place=lines.name)
-    if n_inputs is not None and n_inputs > 1 and format != "crfsuite":
-        raise DataError(
-            f"found {format} text, expected {n_inputs} columns for each word, as in training; give columns or CoNLL-U",
-            place=lines.name,
-        )
-    if format == "plain":
-        if label is not None:
-            raise DataError("plain text has no labels, expected word/TAG, columns or CoNLL-U", place=lines.name)
-        return Layout("plain")
-    return Layout(format, 0 if format == "crfsuite" else 1, (1,) if format == "crfsuite" else (0,))
-
-
-def _open(lines: Lines, layout: Layout, labelled: bool) -> Sentences:
-    sentences: Iterator[Sentence]
-    if layout.format == "columns":
-        sentences = read_columns(lines, layout)
-    elif layout.format == "conllu":
-        sentences = read_conllu(lines, layout, labelled=labelled)
-    elif layout.format == "crfsuite":
-        sentences = read_crfsuite(lines, labelled=labelled)
-    elif layout.format == "slashed":
-        sentences = read_slashed(lines, labelled=labelled)
-    else:
-        sentences = read_plain(lines)
-    return Sentences(lines.name, layout, _at_least_one(sentences, lines.name) if labelled else sentences)
-
-
-def _at_least_one(sentences: Iterator[Sentence], name: str) -> Iterator[Sentence]:
-    first = next(sentences, None)
-    if first is None:
-        raise DataError("found no sentences, expected labelled words; the file is empty or blank", place=name)
-    yield first
-    yield from sentences
-
-
-def write_sentence(
-    stream: TextSink,
-    sentence: Sentence,
-    labels: Sequence[str],
-    layout: Layout,
-    *,
-    marginals: Sequence[float] | None = None,
-) -> None:
-    """Write a sentence with its labels (and their probabilities), in the layout's format.
-
-    Lines of that format are written back with the labels added (columns) or put in (CoNLL-U); a sentence that was read
-    from another format, or built by hand, is written from its items. Plain text becomes slashed text.
-    """
-    stream.write(_to_text(_write_lines(sentence, labels, layout, marginals), sentence))
-
-
-def write_nbest(
-    stream: TextSink,
-    sentence: Sentence,
-    ranked: Sequence[tuple[Sequence[str], float]],
-    layout: Layout,
-    *,
-    measure: str = "probability",
-) -> None:
-    """Write the best labellings of a sentence, best first, each after a line `# rank = 1 probability = 0.93`."""
-    for rank, (labels, value) in enumerate(ranked, 1):
-        lines = _write_lines(sentence, labels, layout, None)
-        while lines and is_blank(lines[0]):
-            lines = lines[1:]
-        stream.write(_to_text([f"# rank = {rank} {measure} = {value:.6g}", *lines], sentence))
-
-
-def _to_text(lines: list[str], sentence: Sentence) -> str:
-    return sentence.newline.join([*lines, ""])
-
-
-def _write_lines(
-    sentence: Sentence, labels: Sequence[str], layout: Layout, marginals: Sequence[float] | None
-) -> list[str]:
-    if len(labels) != len(sentence.items) or (marginals is not None and len(marginals) != len(labels)):
-        raise DataError(
-            f"{len(sentence.items)} items but {len(labels)} labels"
-            + ("" if marginals is None else f" and {len(marginals)} marginals")
-            + "; give every item one",
-            place=sentence.place or "labels",
-        )
-    values = None if marginals is None else [f"{value:.4f}" for value in marginals]
-    if layout.format == "columns":
-        return write_columns(sentence, labels, values)
-    if layout.format == "conllu":
-        return write_conllu(sentence, labels, layout, values)
-    if layout.format == "crfsuite":
-        return write_labels(sentence, labels, values)
-    return write_slashed(sentence, labels, values)
+def detect_format(head: Sequence[str], name: str = "", *, labelled: bool = True, n_inputs: int | None = None) -> str:
+    """The name of a file's format; `head` ends in "" where a blank line ended the first sentence."""
+    ending = os.path.splitext(name.lower().removesuffix(".gz"))[1]
+    for format in FORMATS.values():
+        if ending in format.endings:
+            return format.name
+    sample = Sample(head, labelled, n_inputs)
+    return max(FORMATS.values(), key=lambda format: format.detect(sample)).name

@@ -1,20 +1,26 @@
 """Where the inputs and the label stand in a file: what a model remembers of how it was trained.
 
-`Layout` is made by `formats.read_sentences` from the file's first lines and the user's wishes, is stored in the model
-file as JSON, and tells writers which column to fill.
+`Layout` is made by a format from the file's first lines and the user's choice of columns, is stored in the model file
+as JSON, and tells writers which column to fill.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from tagwright.errors import DataError, ModelFileError
 
 Column: TypeAlias = int | str  # a number from 0, a negative number from the end, or a name
 
-FORMATS = ("columns", "conllu", "slashed", "plain", "crfsuite")
+
+class ColumnChoice(NamedTuple):
+    """The columns that the user, or the model, asks for."""
+
+    label: Column | None = "auto"  # "auto": the format's own default; None: no labels are read
+    inputs: Sequence[Column] | None = None
+    n_inputs: int | None = None  # without `inputs`: this many columns from the left
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,14 +52,15 @@ class Layout:
         }
 
     @classmethod
-    def from_json(cls, stored: object) -> Layout:
-        """The layout that `to_json` stored; anything else is a ModelFileError."""
+    def from_json(cls, stored: object, formats: Container[str]) -> Layout:
+        """The layout that `to_json` stored, in one of `formats`; anything else is a ModelFileError."""
         if not isinstance(stored, Mapping):
             raise ModelFileError(f"the layout is not an object: {str(stored)[:60]}")
         format, label, width = stored.get("format"), stored.get("label"), stored.get("width", 0)
         inputs, names = stored.get("inputs"), stored.get("names", [])
         well_formed = (
-            format in FORMATS
+            isinstance(format, str)
+            and format in formats
             and (label is None or _is_number(label))
             and _is_number(width)
             and isinstance(inputs, list)
@@ -72,7 +79,7 @@ def _is_number(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and value >= 0
 
 
-def find_column(column: Column, width: int, names: Sequence[str], *, place: str) -> int:
+def find_column(column: Column, width: int, names: Sequence[str], *, location: str) -> int:
     """The number from 0 of a column given by number or name. Names are compared without regard to case."""
     if isinstance(column, str):
         if column.casefold() in [name.casefold() for name in names]:
@@ -82,10 +89,10 @@ def find_column(column: Column, width: int, names: Sequence[str], *, place: str)
         except ValueError:
             cure = "" if names else "; columns have names only where line 1 is '# global.columns = NAME NAME ...'"
             raise DataError(
-                f"no column is called {column!r}; {_list_columns(width, names)}{cure}", place=place
+                f"no column is called {column!r}; {_list_columns(width, names)}{cure}", location=location
             ) from None
     if not -width <= column < width:
-        raise DataError(f"there is no column {column}; {_list_columns(width, names)}", place=place)
+        raise DataError(f"there is no column {column}; {_list_columns(width, names)}", location=location)
     return column % width
 
 
@@ -99,23 +106,19 @@ def _list_columns(width: int, names: Sequence[str]) -> str:
 
 
 def choose_columns(
-    label: Column | None,
-    inputs: Sequence[Column] | None,
-    n_inputs: int | None,
-    width: int,
-    names: Sequence[str],
-    place: str,
+    choice: ColumnChoice, width: int, names: Sequence[str], location: str
 ) -> tuple[int | None, tuple[int, ...]]:
     """The label's column and the input columns as numbers.
 
     Without `inputs`: the first `n_inputs` columns, or else all columns left of the label (in CoNLL files, columns
     to the right are later analyses), or else all columns.
     """
-    target = None if label is None else find_column(label, width, names, place=place)
+    label, inputs, n_inputs = choice
+    target = None if label is None else find_column(label, width, names, location=location)
     if inputs is not None:
-        chosen = tuple(find_column(column, width, names, place=place) for column in inputs)
+        chosen = tuple(find_column(column, width, names, location=location) for column in inputs)
     elif n_inputs is not None:
-        chosen = tuple(find_column(i, width, names, place=place) for i in range(n_inputs))
+        chosen = tuple(find_column(i, width, names, location=location) for i in range(n_inputs))
     else:
         chosen = tuple(range(width if target is None else target))
     if not chosen:
@@ -123,10 +126,11 @@ def choose_columns(
         raise DataError(
             f"no input columns are left of the label's column: {found}; expected a word and then its label, or say "
             "which columns are inputs",
-            place=place,
+            location=location,
         )
     if target in chosen:
         raise DataError(
-            f"column {target} is asked for as an input and as the label; choose another for one of them", place=place
+            f"column {target} is asked for as an input and as the label; choose another for one of them",
+            location=location,
         )
     return target, chosen

@@ -49,8 +49,8 @@ class Lines:
         held, self._held = self._held, []
         return chain(held, self._batches)
 
-    def place(self, number: int) -> str:
-        """The place of a line for an error message."""
+    def location(self, number: int) -> str:
+        """The location of a line for an error message."""
         return f"{self.name}:{number}"
 
     def peek(self, wanted: int) -> list[str]:
@@ -117,7 +117,7 @@ class Lines:
                 raise DataError(
                     f"found a line of more than {MAX_LINE >> 20} MiB, expected sentences or words on lines of their "
                     "own; break the line, or check that this is a text file",
-                    place=self.place(number + 1),
+                    location=self.location(number + 1),
                 )
         if rest:
             yield b"".join(rest) + b"\n"
@@ -128,7 +128,7 @@ class Lines:
             raise DataError(
                 "found a NUL byte, expected UTF-8 text; the file is binary, damaged or UTF-16: convert it, for example "
                 "with: iconv -f UTF-16 -t UTF-8",
-                place=self.place(number + block.count(b"\n", 0, nul)),
+                location=self.location(number + block.count(b"\n", 0, nul)),
             )
         try:
             return block.decode("utf-8")
@@ -138,7 +138,7 @@ class Lines:
             raise DataError(
                 f"found byte 0x{block[at]:02x} at byte {column} of the line, expected UTF-8; convert the file, for "
                 "example with: iconv -f ISO-8859-1 -t UTF-8",
-                place=self.place(number + block.count(b"\n", 0, at)),
+                location=self.location(number + block.count(b"\n", 0, at)),
             ) from None
 
     def _refuse_carriage_return(self, lines: list[str], number: int) -> None:
@@ -147,7 +147,7 @@ class Lines:
                 raise DataError(
                     "found a carriage return inside the line, expected lines that end in LF or CRLF; convert the file, "
                     "for example with: tr '\\r' '\\n'",
-                    place=self.place(number + i),
+                    location=self.location(number + i),
                 )
 
     def _refuse_long_token(self, lines: list[str], number: int) -> None:
@@ -157,7 +157,7 @@ class Lines:
                 raise DataError(
                     f"found {longest:,} characters without white space, expected words of at most {MAX_TOKEN:,}; "
                     "split the text into tokens, or delete the line",
-                    place=self.place(number + i),
+                    location=self.location(number + i),
                 )
 
 
@@ -212,11 +212,11 @@ def read_chunks(source: Source, name: str) -> Iterator[bytes]:
             with open(source, "rb") as stream:
                 yield from _unpack(_read_stream(stream, name), name)
         except FileNotFoundError:
-            raise DataError("no such file; check the path", place=name) from None
+            raise DataError("no such file; check the path", location=name) from None
         except OSError as error:
             if os.path.isdir(source):
-                raise DataError("found a directory, expected a file; name a file in it", place=name) from None
-            raise DataError(f"cannot read the file: {error.strerror}", place=name) from None
+                raise DataError("found a directory, expected a file; name a file in it", location=name) from None
+            raise DataError(f"cannot read the file: {error.strerror}", location=name) from None
     else:
         yield from _unpack(_read_stream(source, name), name)
 
@@ -231,7 +231,7 @@ def _read_stream(stream: Any, name: str) -> Iterator[bytes]:
         raise DataError(
             f"the stream was opened as {error.encoding} and holds byte 0x{error.object[error.start]:02x} that is not; "
             "open the file in binary mode, or with its own encoding",
-            place=name,
+            location=name,
         ) from None
 
 
@@ -260,6 +260,6 @@ def _unpack(chunks: Iterator[bytes], name: str) -> Iterator[bytes]:
                 if text:
                     yield text
     except zlib.error as error:
-        raise DataError(f"the gzip data is damaged ({error}); pack the file again", place=name) from None
+        raise DataError(f"the gzip data is damaged ({error}); pack the file again", location=name) from None
     if not unpacker.eof:
-        raise DataError("the gzip data ends too early: the file was cut; get the whole file", place=name)
+        raise DataError("the gzip data ends too early: the file was cut; get the whole file", location=name)

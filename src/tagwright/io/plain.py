@@ -8,12 +8,29 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from tagwright.errors import DataError
+from tagwright.io.format import Sample
+from tagwright.io.layout import ColumnChoice, Layout
 from tagwright.io.lines import Lines
-from tagwright.io.slashed import read_token_lines
+from tagwright.io.slashed import SlashedFormat, read_token_lines
 from tagwright.sequence import Sentence
 
 
-def read_plain(lines: Lines) -> Iterator[Sentence]:
-    """The sentences of plain text."""
-    for number, held, tokens in read_token_lines(lines):
-        yield Sentence(tokens, None, lines.place(number), held, (), "plain", lines.newline)
+class PlainFormat(SlashedFormat):
+    """`word word`, read without labels and written with them as `word/TAG word/TAG`."""
+
+    name = "plain"
+    description = "a sentence a line, tokens apart by spaces"
+
+    def detect(self, sample: Sample) -> float:
+        return 0.0 if sample.labelled else 0.1
+
+    def find_layout(self, lines: Lines, choice: ColumnChoice) -> Layout:
+        super().find_layout(lines, choice)
+        if choice.label is not None:
+            raise DataError("plain text has no labels, expected word/TAG, columns or CoNLL-U", location=lines.name)
+        return Layout(self.name)
+
+    def read(self, lines: Lines, layout: Layout, *, labelled: bool) -> Iterator[Sentence]:
+        for number, held, tokens in read_token_lines(lines):
+            yield Sentence(tokens, None, lines.location(number), held, (), self.name, lines.newline)

@@ -9,28 +9,58 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from tagwright.errors import DataError
-from tagwright.io.columns import rows_of
+from tagwright.io.columns import split_line
+from tagwright.io.format import Format, Sample, item_rows
+from tagwright.io.layout import Layout
 from tagwright.io.lines import Lines, is_blank
 from tagwright.sequence import Sentence
 
 
-def read_slashed(lines: Lines, *, labelled: bool) -> Iterator[Sentence]:
-    """The sentences of slashed text. Without labels (tagging), tags are dropped and a token may have none."""
-    for number, held, tokens in read_token_lines(lines):
+class SlashedFormat(Format):
+    """`word/TAG word/TAG`. Without labels (tagging), tags are dropped and a token may have none."""
+
+    name = "slashed"
+    description = "a sentence a line, word/TAG word/TAG"
+    sentence_end = "one sentence a line, tokens apart by spaces"
+
+    def detect(self, sample: Sample) -> float:
+        tokens = split_line(sample.head[0]) if sample.head else []
         parts = [token.rpartition("/") for token in tokens]
-        words: list[str] = []
-        for token, (word, _, tag) in zip(tokens, parts):
-            if word and tag:
-                words.append(word)
-            elif labelled:
+        return 0.6 if sample.labelled and parts and all(word and tag for word, _, tag in parts) else 0.0
+
+    def read(self, lines: Lines, layout: Layout, *, labelled: bool) -> Iterator[Sentence]:
+        for number, held, tokens in read_token_lines(lines):
+            parts = [token.rpartition("/") for token in tokens]
+            words: list[str] = []
+            for token, (word, _, tag) in zip(tokens, parts):
+                if word and tag:
+                    words.append(word)
+                elif labelled:
+                    raise DataError(
+                        f"found the token {token[:60]!r}, expected word/TAG; give it a tag, with a slash between",
+                        location=lines.location(number),
+                    )
+                else:
+                    words.append(token)
+            labels = [tag for _, _, tag in parts] if labelled else None
+            yield Sentence(words, labels, lines.location(number), held, (), self.name, lines.newline)
+
+    def write(
+        self, sentence: Sentence, labels: Sequence[str], layout: Layout, values: Sequence[str] | None
+    ) -> list[str]:
+        """One line of word/TAG (or word/TAG/value), after the blank lines that stood before the sentence."""
+        words = [row[0] for row in item_rows(sentence, " \t\n\r")]
+        for label in labels:
+            if not label or any(character in label for character in "/ \t\n\r"):
                 raise DataError(
-                    f"found the token {token[:60]!r}, expected word/TAG; give it a tag, with a slash between",
-                    place=lines.place(number),
+                    f"the label {label!r} cannot be written as word/TAG: it is empty or holds a slash or a space; "
+                    "write columns instead",
+                    location=sentence.location or None,
                 )
-            else:
-                words.append(token)
-        labels = [tag for _, _, tag in parts] if labelled else None
-        yield Sentence(words, labels, lines.place(number), held, (), "slashed", lines.newline)
+        added = labels if values is None else [f"{label}/{value}" for label, value in zip(labels, values)]
+        line = " ".join([f"{word}/{label}" for word, label in zip(words, added)])
+        before = [] if sentence.words else sentence.lines[:-1]  # a line was a whole sentence
+        return [*filter(is_blank, before), line]
 
 
 def read_token_lines(lines: Lines) -> Iterator[tuple[int, list[str], list[str]]]:
@@ -45,19 +75,3 @@ def read_token_lines(lines: Lines) -> Iterator[tuple[int, list[str], list[str]]]
             if tokens:
                 yield first + i, held, tokens
                 held = []
-
-
-def write_slashed(sentence: Sentence, labels: Sequence[str], values: Sequence[str] | None = None) -> list[str]:
-    """One line of word/TAG (or word/TAG/value), after the blank lines that stood before the sentence."""
-    words = [row[0] for row in rows_of(sentence, " \t\n\r")]
-    for label in labels:
-        if not label or any(character in label for character in "/ \t\n\r"):
-            raise DataError(
-                f"the label {label!r} cannot be written as word/TAG: it is empty or holds a slash or a space; write "
-                "columns instead",
-                place=sentence.place or None,
-            )
-    added = labels if values is None else [f"{label}/{value}" for label, value in zip(labels, values)]
-    line = " ".join([f"{word}/{label}" for word, label in zip(words, added)])
-    kept = sentence.lines[:-1] if sentence.format in ("slashed", "plain") else []
-    return [*[line for line in kept if is_blank(line)], line]

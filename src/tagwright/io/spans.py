@@ -115,7 +115,7 @@ def write_spans(spans: Iterable[Span], length: int, scheme: str) -> list[str]:
             raise DataError(
                 f"found {span!r} after {previous!r} in a sentence of {length} words, expected spans of one word or "
                 "more that do not overlap",
-                place="spans",
+                location="spans",
             )
         tail = f"-{span.type}" if span.type else ""
         size = span.end - span.start
@@ -202,7 +202,7 @@ def _split_checked(label: str, scheme: str, t: int) -> tuple[str, str]:
         raise DataError(
             f"found {label!r}, expected {expected} (prefixes {', '.join(PREFIXES[scheme])}); these labels are not "
             "spans, or in another scheme",
-            place=f"labels[{t}]",
+            location=f"labels[{t}]",
         )
     return parts
 
@@ -210,4 +210,4 @@ def _split_checked(label: str, scheme: str, t: int) -> tuple[str, str]:
 def _check_scheme(scheme: str, *, auto: bool = False) -> None:
     known = (*SCHEMES, "auto") if auto else SCHEMES
     if scheme not in known:
-        raise DataError(f"found {scheme!r}, expected one of {', '.join(known)}", place="scheme")
+        raise DataError(f"found {scheme!r}, expected one of {', '.join(known)}", location="scheme")

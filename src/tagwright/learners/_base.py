@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
@@ -30,6 +30,11 @@ from tagwright.learners._spans import ScoredSpan, calibrate, fit_calibration, re
 from tagwright.learners._stored import restore_linear, store, store_linear
 from tagwright.optim.progress import Callback
 from tagwright.scores.linear import LinearScores
+
+if TYPE_CHECKING:
+    from tagwright.learners._chosen import ChosenFeature
+    from tagwright.learners._steps import Step
+    from tagwright.learners._support import SupportSentence
 
 BATCH_TOKENS = 1 << 16
 ALONE = Workers(1)
@@ -54,6 +59,7 @@ class SequenceTagger(Estimator):
     probabilistic: ClassVar[bool] = False  # whether scores are log-probabilities
     ranked: ClassVar[bool] = True  # whether the k best labellings can be found
     labelled_contexts: ClassVar[bool] = False  # whether templates may look at labels
+    has_order: ClassVar[bool] = False  # whether tokens are labelled in an order that depends on the sentence
     decoder_type: ClassVar[type[Decoder]] = Decoder
 
     features: object = parameter(
@@ -160,7 +166,7 @@ class SequenceTagger(Estimator):
         check_labels(y, FlatText.build(X))
         found = self.predict_spans(X, calibrated=False)
         if not any(found):
-            raise DataError("the model finds no spans here, so there is nothing to calibrate on", place="X")
+            raise DataError("the model finds no spans here, so there is nothing to calibrate on", location="X")
         self.span_calibration_ = fit_calibration(found, y)
         return self
 
@@ -168,7 +174,7 @@ class SequenceTagger(Estimator):
         """The share of items that get the right label, from 0 to 1."""
         flat = check_labels(y, FlatText.build(X))
         if not flat:
-            raise DataError("there is nothing to score: no sentences", place="X")
+            raise DataError("there is nothing to score: no sentences", location="X")
         predicted = chain.from_iterable(self.predict(X))
         return sum(a == b for a, b in zip(flat, predicted, strict=True)) / len(flat)
 
@@ -210,6 +216,28 @@ class SequenceTagger(Estimator):
         if not self.probabilistic:
             raise ParameterError(f"{type(self).__name__} has no probabilities, so no {what}; use a CRF, MEMM or HMM")
 
+    # ---- what was learned, for people; None or nothing where a learner has no such thing ----
+
+    def explain(self, sentence: Sequence[Any]) -> list[Step]:
+        """The steps of labelling one sentence, in the order in which they were taken."""
+        raise ParameterError(f"{self.learner} labels all tokens at once; train a guided model")
+
+    def typical_order(self) -> list[tuple[str, float]]:
+        """Labels by their mean rank in the order of labelling, from 0 (first) to 1 (last)."""
+        return []
+
+    def top_contexts(self, n: int) -> dict[str, list[tuple[str, float]]]:
+        """For each label, its n label contexts with the largest weights."""
+        return {}
+
+    def chosen_features(self) -> list[ChosenFeature] | None:
+        """The features that boosting chose, in that order."""
+        return None
+
+    def support_sentences(self) -> list[SupportSentence] | None:
+        """The training sentences that have support sequences."""
+        return None
+
     # ---- training ----
 
     def _read_training(self, X: Sentences, y: Labels) -> TrainingData:
@@ -228,7 +256,7 @@ class SequenceTagger(Estimator):
         self.span_calibration_ = None
         text = FlatText.build(X)
         if not text.items:
-            raise DataError("there are no sentences to train on", place="X")
+            raise DataError("there are no sentences to train on", location="X")
         return text
 
     def _choose_features(self, text: FlatText, labels: set[str]) -> FeatureSet | None:

@@ -250,7 +250,7 @@ class Decoder:
                 restrictions = "the tag dictionary, the allowed labels and the forbidden transitions"
             raise DataError(
                 f"no labelling is possible: {restrictions} contradict each other",
-                place=f"X[{first + int(impossible[0])}]",
+                location=f"X[{first + int(impossible[0])}]",
             )
 
 

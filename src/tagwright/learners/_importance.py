@@ -35,7 +35,7 @@ def token_weights(
         by_label = _read_label_weights(label_weights, names)
         weights *= np.where(data.labels >= 0, by_label[data.labels.clip(0)], 1.0)
     if not weights.any():
-        raise DataError("every token has a label of weight 0 or stands in a sentence of weight 0", place="fit")
+        raise DataError("every token has a label of weight 0 or stands in a sentence of weight 0", location="fit")
     return weights
 
 
@@ -44,16 +44,18 @@ def _read_sample_weight(given: SampleWeight, n_sentences: int) -> Doubles:
         weights = np.array(given, np.float64)
     except (TypeError, ValueError):
         raise DataError(
-            f"expected a list of numbers, one a sentence, found {given!r:.60}", place="sample_weight"
+            f"expected a list of numbers, one a sentence, found {given!r:.60}", location="sample_weight"
         ) from None
     if weights.shape != (n_sentences,):
         found = len(weights) if weights.ndim == 1 else f"an array of shape {weights.shape}"
-        raise DataError(f"{n_sentences} sentences but {found} weights; give one a sentence", place="sample_weight")
+        raise DataError(f"{n_sentences} sentences but {found} weights; give one a sentence", location="sample_weight")
     bad = np.flatnonzero(~((weights >= 0) & (weights < np.inf)))
     if len(bad):
-        raise DataError(f"expected a number of at least 0, found {weights[bad[0]]}", place=f"sample_weight[{bad[0]}]")
+        raise DataError(
+            f"expected a number of at least 0, found {weights[bad[0]]}", location=f"sample_weight[{bad[0]}]"
+        )
     if not weights.any():
-        raise DataError("all weights are 0: there is nothing to learn from", place="sample_weight")
+        raise DataError("all weights are 0: there is nothing to learn from", location="sample_weight")
     return weights
 
 

@@ -38,24 +38,26 @@ def _check_strings(flat: list[str], text: FlatText, argument: str) -> None:
         if not isinstance(flat[p], str):
             kind = "CRF(loss='sequence_log', order=1, tag_dictionary=0)"
             cure = f"; only {kind} learns from labels known in part" if _is_partial(flat[p]) else ""
-            raise DataError(f"labels are strings, found {flat[p]!r}{cure}", place=text.place(p, argument))
+            raise DataError(f"labels are strings, found {flat[p]!r}{cure}", location=text.location(p, argument))
         flat[:] = [str(label) for label in flat]
     if "" in set(flat):
-        raise DataError("a label is empty", place=text.place(flat.index(""), argument))
+        raise DataError("a label is empty", location=text.location(flat.index(""), argument))
 
 
 def _check_shape(y: PartialLabels, text: FlatText, argument: str) -> None:
     """One list a sentence, one entry an item."""
     n = len(text.offsets) - 1
     if isinstance(y, str) or not hasattr(y, "__len__"):
-        raise DataError(f"expected a list of label lists, found {type(y).__name__}", place=argument)
+        raise DataError(f"expected a list of label lists, found {type(y).__name__}", location=argument)
     if len(y) != n:
-        raise DataError(f"{n} sentences but {len(y)} label lists; give one label list a sentence", place=argument)
+        raise DataError(f"{n} sentences but {len(y)} label lists; give one label list a sentence", location=argument)
     for i, (labels, length) in enumerate(zip(y, np.diff(text.offsets).tolist(), strict=True)):
         if isinstance(labels, str):
-            raise DataError(f"labels are a list of strings, found the string {labels[:40]!r}", place=f"{argument}[{i}]")
+            raise DataError(
+                f"labels are a list of strings, found the string {labels[:40]!r}", location=f"{argument}[{i}]"
+            )
         if len(labels) != length:
-            raise DataError(f"{length} items but {len(labels)} labels; label every item", place=f"{argument}[{i}]")
+            raise DataError(f"{length} items but {len(labels)} labels; label every item", location=f"{argument}[{i}]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,10 +79,10 @@ def read_training_labels(y: PartialLabels, text: FlatText, *, partial: bool) -> 
         names = sorted(set(flat))
     if names is not None:
         return TrainingLabels(names, number_labels(flat, names), np.zeros((0, len(names)), np.bool_))
-    entries = [_read_entry(entry, text.place(p, "y")) for p, entry in enumerate(flat)]
+    entries = [_read_entry(entry, text.location(p, "y")) for p, entry in enumerate(flat)]
     names = sorted({label for entry in entries if entry is not None for label in entry})
     if not names:
-        raise DataError("no label is known anywhere; give at least one", place="y")
+        raise DataError("no label is known anywhere; give at least one", location="y")
     index = {name: number for number, name in enumerate(names)}
     codes: dict[frozenset[str], int] = {}
     numbers = np.empty(len(entries), np.int32)
@@ -111,11 +113,11 @@ def _read_entry(entry: object, place: str) -> frozenset[str] | None:
     wanted = [entry] if not _is_partial(entry) else list(entry)  # type: ignore[call-overload]
     for label in wanted:
         if not isinstance(label, str):
-            raise DataError(f"labels are strings (None: unknown; a set: one of these), found {label!r}", place=place)
+            raise DataError(f"labels are strings (None: unknown; a set: one of these), found {label!r}", location=location)
         if not label:
-            raise DataError("a label is empty", place=place)
+            raise DataError("a label is empty", location=location)
     if not wanted:
-        raise DataError("no label is allowed, so no labelling is left; write None for an unknown label", place=place)
+        raise DataError("no label is allowed, so no labelling is left; write None for an unknown label", location=location)
     return frozenset(map(str, wanted))
 
 
@@ -129,12 +131,12 @@ def allowed_mask(allowed: Sequence[Sequence[object]], text: FlatText, names: Seq
     """What the user allows, one entry a position (None: all; a label; or a collection of labels), as [n, Y]."""
     lengths = np.diff(text.offsets).tolist()
     if len(allowed) != len(lengths):
-        raise DataError(f"{len(lengths)} sentences but {len(allowed)} entries", place="allowed")
+        raise DataError(f"{len(lengths)} sentences but {len(allowed)} entries", location="allowed")
     mask = np.ones((len(text.items), len(names)), np.bool_)
     index = {name: number for number, name in enumerate(names)}
     for i, (entries, length) in enumerate(zip(allowed, lengths, strict=True)):
         if len(entries) != length:
-            raise DataError(f"{length} items but {len(entries)} entries", place=f"allowed[{i}]")
+            raise DataError(f"{length} items but {len(entries)} entries", location=f"allowed[{i}]")
         for t, entry in enumerate(entries):
             if entry is None:
                 continue
@@ -142,7 +144,7 @@ def allowed_mask(allowed: Sequence[Sequence[object]], text: FlatText, names: Seq
             unknown = [label for label in wanted if label not in index]
             if unknown:
                 known = ", ".join(names)
-                raise DataError(f"unknown label {unknown[0]!r}; the model has: {known}", place=f"allowed[{i}][{t}]")
+                raise DataError(f"unknown label {unknown[0]!r}; the model has: {known}", location=f"allowed[{i}][{t}]")
             row = mask[text.offsets[i] + t]
             row[:] = False
             row[[index[label] for label in wanted]] = True

@@ -79,7 +79,7 @@ def _restore(stored: StoredModel, learners: Mapping[str, Callable[..., Learner]]
         raise ModelFileError(f"unknown learner {header['learner']!r}; this version has: {', '.join(learners)}")
     features = None
     if header["features"] is not None:
-        features = FeatureSet.parse(header["features"]["text"], name=header["features"]["name"], place="model")
+        features = FeatureSet.parse(header["features"]["text"], name=header["features"]["name"], location="model")
         if "clusters.words" in stored.strings:
             features = replace(features, clusters=_restore_clusters(stored))
     params = dict(header["params"])

@@ -17,13 +17,14 @@ from typing import Generic, Protocol, Self, TypeVar, cast
 import numpy as np
 
 from tagwright.arrays import Ints
+from tagwright.chunks import are_span_labels
 from tagwright.encode.dataset import Dataset
 from tagwright.encode.flat_text import FlatText, Sentences
 from tagwright.errors import ConvergenceWarning, ParameterError
 from tagwright.learners._base import SequenceTagger
 from tagwright.learners._decoder import Decoder
 from tagwright.learners._labels import Labels, check_labels, number_labels
-from tagwright.metrics import are_span_labels, evaluate
+from tagwright.metrics import evaluate
 from tagwright.optim.progress import Callback, Progress
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from itertools import chain
+from operator import itemgetter
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -25,6 +26,7 @@ from tagwright.learners._base import SequenceTagger
 from tagwright.learners._estimator import FLAG, NATURAL, NOT_NEGATIVE, SHARE, WHOLE, fitted, one_of, parameter
 from tagwright.learners._guided_decoder import DIRECTIONS, GuidedDecoder, LabelContexts, make_rules
 from tagwright.learners._labels import Labels, check_labels, learn_dictionary
+from tagwright.learners._learned_contexts import top_contexts
 from tagwright.learners._steps import Step
 from tagwright.learners._watch import DevSet, Watch, all_callbacks, count_jobs, warn_of_end
 from tagwright.optim.guided import AGGRESSIVE, EARLY, LOCAL, Manner, Tokens
@@ -89,6 +91,7 @@ class GuidedTagger(SequenceTagger):
     learner = "guided"
     ranked = False
     labelled_contexts = True
+    has_order = True
 
     beam: int = parameter(WHOLE, "boundary states that a span keeps", default=3)
     direction: str = parameter(
@@ -302,6 +305,15 @@ class GuidedTagger(SequenceTagger):
                 rival = self.labels_[actions.rivals[t]]
                 steps.append(Step(t, token, names[t], score, rival, behind, known))
         return steps
+
+    def typical_order(self) -> list[tuple[str, float]]:
+        """Labels by their mean rank, from 0 (first) to 1 (last); without those that no training token was given."""
+        pairs = zip(self.labels_, self.label_order_.tolist(), strict=True)
+        return sorted([pair for pair in pairs if not np.isnan(pair[1])], key=itemgetter(1))
+
+    def top_contexts(self, n: int) -> dict[str, list[tuple[str, float]]]:
+        """For each label, its n label contexts with the largest weights above 0."""
+        return top_contexts(self.decoder_.labels, self.labels_, n)
 
     # ---- storing ----
 

@@ -193,6 +193,10 @@ class HMSVM(SequenceTagger):
         self.converged_ = reason == "converged"
         warn_of_end(reason, self.n_iter_)
 
+    def support_sentences(self) -> list[SupportSentence]:
+        """The training sentences that have support sequences."""
+        return self.support_sequences_
+
     # ---- storing ----
 
     def _store_scores(self, arrays: dict[str, Any]) -> None:

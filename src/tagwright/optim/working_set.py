@@ -262,11 +262,11 @@ class WorkingSet:
                 return
             order = order[done:]
             if end == INFINITE:
-                self._refuse("the margins of this sentence contradict each other", place=f"X[{order[0]}]")
+                self._refuse("the margins of this sentence contradict each other", location=f"X[{order[0]}]")
             self.planes = self.planes.grown()
             self._block = Block.build(len(self.planes.labels), int(self.data.lengths.max()), self.n_labels)
 
-    def _refuse(self, reason: str, place: str = "y") -> None:
+    def _refuse(self, reason: str, location: str = "y") -> None:
         raise DataError(
-            f"a hard margin cannot be had on this training data: {reason}; use slack='l1' or 'l2'", place=place
+            f"a hard margin cannot be had on this training data: {reason}; use slack='l1' or 'l2'", location=location
         )

@@ -9,7 +9,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from tagwright import __version__
-from tagwright.cli.corpus import Corpus
+from tagwright.cli.corpus import LabelledFile
 from tagwright.cli.page import heat_map as map_
 from tagwright.cli.page import reliability_curve as curve
 from tagwright.cli.page.document import document, section, table, text, token
@@ -51,14 +51,14 @@ class Tagged:
     """A corpus, the labels that a model gave it, and its mistakes."""
 
     model: SequenceTagger
-    corpus: Corpus
+    corpus: LabelledFile
     measured: Measured
     words: list[list[str]]
     known: Collection[str] | None
     mistakes: list[Mistake]
 
 
-def evaluation_page(model: SequenceTagger, corpus: Corpus, measured: Measured) -> str:
+def evaluation_page(model: SequenceTagger, corpus: LabelledFile, measured: Measured) -> str:
     """The page."""
     words = [[item_word(item) for item in sentence] for sentence in corpus.X]
     known = known_words(model)
@@ -144,7 +144,7 @@ def _confusions(tagged: Tagged) -> list[str]:
         return ["<p>There are no errors.</p>"]
     lead = "The commonest errors, with sentences. Dots underline other errors of the same sentence."
     worst = worst_confusions(tagged.mistakes, SHOWN_CONFUSIONS)
-    wrong = {(one.sentence, one.place): one for one in tagged.mistakes}
+    wrong = {(one.sentence, one.position): one for one in tagged.mistakes}
     blocks = [_confusion(tagged, one, wrong, is_open=i == 0) for i, one in enumerate(worst)]
     return [f"<p>{text(lead)}</p>", *blocks]
 
@@ -162,11 +162,11 @@ def _confusion(tagged: Tagged, confused: Confused, wrong: Mapping[tuple[int, int
 def _sentence(tagged: Tagged, mistake: Mistake, wrong: Mapping[tuple[int, int], Mistake]) -> str:
     """The words around a mistake, with its labels."""
     words: Sequence[str] = tagged.words[mistake.sentence]
-    first, last = max(0, mistake.place - CONTEXT), min(len(words), mistake.place + CONTEXT + 1)
+    first, last = max(0, mistake.position - CONTEXT), min(len(words), mistake.position + CONTEXT + 1)
     parts = ["…"] if first else []
     for t in range(first, last):
         other = wrong.get((mistake.sentence, t))
-        if t == mistake.place:
+        if t == mistake.position:
             parts.append(_marked(mistake))
         elif other is not None:
             parts.append(_also(other))
@@ -174,8 +174,8 @@ def _sentence(tagged: Tagged, mistake: Mistake, wrong: Mapping[tuple[int, int], 
             parts.append(token(words[t]))
     parts += ["…"] if last < len(words) else []
     kind = ", unknown word" if mistake.known is False else ""
-    place = f'<span class="soft">(sentence {mistake.sentence + 1:,}{kind})</span>'
-    return f'<p class="sentence" dir="auto">{" ".join(parts)} {place}</p>'
+    source = f'<span class="soft">(sentence {mistake.sentence + 1:,}{kind})</span>'
+    return f'<p class="sentence" dir="auto">{" ".join(parts)} {source}</p>'
 
 
 def _also(mistake: Mistake) -> str:

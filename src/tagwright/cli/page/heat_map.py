@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from tagwright.chunks import Integers
 from tagwright.cli.page.document import scrolled, text, token
-from tagwright.metrics import Confusion, Integers
+from tagwright.metrics import Confusion
 
 MOST_LABELS = 24
 OTHERS = "others"

@@ -20,7 +20,7 @@ class Mistake(NamedTuple):
     """One wrong label: where, and what it should be. `known` is None where the model does not see words."""
 
     sentence: int
-    place: int
+    position: int
     word: str
     gold: str
     predicted: str

@@ -25,7 +25,7 @@ STYLE = """
 """
 
 
-class Confidence(NamedTuple):
+class JudgedPredictions(NamedTuple):
     """Predictions of one kind: the probability each was given, and whether it is right."""
 
     name: str
@@ -35,10 +35,10 @@ class Confidence(NamedTuple):
 
 def find_confidence(
     model: SequenceTagger, X: Sequence[Sequence[Item]], y: Sequence[Sequence[str]], predicted: Sequence[Sequence[str]]
-) -> Iterator[Confidence]:
+) -> Iterator[JudgedPredictions]:
     """Of the predicted labels; where labels are spans, also of the predicted spans."""
-    labels = Confidence("labels", [], [])
-    spans = Confidence("spans", [], [])
+    labels = JudgedPredictions("labels", [], [])
+    spans = JudgedPredictions("spans", [], [])
     has_spans = detect_scheme(set(model.labels_)) is not None
     for first in range(0, len(X), BATCH):
         part = slice(first, first + BATCH)
@@ -54,7 +54,7 @@ def find_confidence(
         yield spans
 
 
-def reliability_curve(confidence: Confidence) -> str:
+def reliability_curve(confidence: JudgedPredictions) -> str:
     """The diagram and the table of one kind of prediction."""
     name, probabilities, right = confidence
     truth = np.array(right, np.bool_)

@@ -1,0 +1,168 @@
+"""The one entrance to files: sentences from any format, labels back into any format.
+
+    sentences = read_sentences("train.conllu", label="XPOS")        training: the user says what is what
+    sentences.layout                                                ... which the model remembers
+    for sentence in read_like("-", layout): ...                     tagging, evaluating: as the model was trained
+    write_sentence(stream, sentence, labels, sentences.layout)
+
+A source is a path, "-" for standard input, or a stream (binary or text). Gzip is undone. Sentences come one by one; the
+file is never held as a whole. See formats.py for the rules of format="auto", lines.py for what is refused everywhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Protocol
+
+from tagwright.errors import DataError
+from tagwright.io.format import Format
+from tagwright.io.formats import HEAD, detect_format, find_format
+from tagwright.io.layout import Column, ColumnChoice, Layout
+from tagwright.io.lines import Lines, Source, is_blank
+from tagwright.sequence import Item, Sentence
+
+
+class TextSink(Protocol):
+    """Where text can be written."""
+
+    def write(self, text: str, /) -> object: ...
+
+
+class Sentences(Iterator[Sentence]):
+    """The sentences of one source, in order, once. `layout` says how they are read, before the first is asked for."""
+
+    def __init__(self, name: str, layout: Layout, sentences: Iterator[Sentence]) -> None:
+        self.name = name
+        self.layout = layout
+        self._sentences = sentences
+
+    def __iter__(self) -> Iterator[Sentence]:
+        return self._sentences
+
+    def __next__(self) -> Sentence:
+        return next(self._sentences)
+
+    def collect(self) -> tuple[list[list[Item]], list[list[str]]]:
+        """All items and labels as (X, y), for sentences that are read with labels; their lines are let go."""
+        X: list[list[Item]] = []
+        y: list[list[str]] = []
+        for sentence in self:
+            assert sentence.labels is not None
+            X.append(list(sentence.items))
+            y.append(sentence.labels)
+        return X, y
+
+
+def read_sentences(
+    source: Source,
+    *,
+    format: str = "auto",
+    label: Column | None = "auto",
+    inputs: Sequence[Column] | None = None,
+    n_inputs: int | None = None,
+) -> Sentences:
+    """The sentences of a source.
+
+    `label` is the column of the labels ("auto": the last, UPOS in CoNLL-U); None reads no labels. `inputs` are the
+    input columns; without them the first `n_inputs` columns, or all left of the label. With labels, a source without
+    sentences is an error; without, it gives none.
+    """
+    lines = Lines(source)
+    labelled = label is not None
+    if format == "auto":
+        format = detect_format(lines.peek(HEAD), lines.name, labelled=labelled, n_inputs=n_inputs)
+    return _open(lines, find_format(format), ColumnChoice(label, inputs, n_inputs), labelled)
+
+
+def read_like(
+    source: Source,
+    trained: Layout,
+    *,
+    format: str = "auto",
+    labelled: bool = False,
+    label: Column | None = "auto",
+    inputs: Sequence[Column] | None = None,
+) -> Sentences:
+    """The sentences of a source, for a model trained on a file of the layout `trained`.
+
+    In the format of the training file, its columns are taken; in another one, as many input columns from the left.
+    `label` and `inputs` override that. With `labelled=False` (tagging), labels are not read, and the result's layout
+    names the column that a writer fills.
+    """
+    lines = Lines(source)
+    if format == "auto":
+        if find_format(trained.format).has_attributes:
+            format = trained.format
+        else:
+            format = detect_format(lines.peek(HEAD), lines.name, labelled=labelled, n_inputs=trained.n_inputs)
+    chosen = find_format(format)
+    if chosen.has_columns and format == trained.format:
+        inputs = trained.inputs if inputs is None else inputs
+        label = trained.label if label == "auto" else label
+    if not labelled and not chosen.fills_column:
+        label = None
+    return _open(lines, chosen, ColumnChoice(label, inputs, trained.n_inputs), labelled)
+
+
+def _open(lines: Lines, format: Format, choice: ColumnChoice, labelled: bool) -> Sentences:
+    layout = format.find_layout(lines, choice)
+    sentences = format.read(lines, layout, labelled=labelled)
+    return Sentences(lines.name, layout, _at_least_one(sentences, lines.name) if labelled else sentences)
+
+
+def _at_least_one(sentences: Iterator[Sentence], name: str) -> Iterator[Sentence]:
+    first = next(sentences, None)
+    if first is None:
+        raise DataError("found no sentences, expected labelled words; the file is empty or blank", location=name)
+    yield first
+    yield from sentences
+
+
+def write_sentence(
+    stream: TextSink,
+    sentence: Sentence,
+    labels: Sequence[str],
+    layout: Layout,
+    *,
+    marginals: Sequence[float] | None = None,
+) -> None:
+    """Write a sentence with its labels (and their probabilities), in the layout's format.
+
+    Lines of that format are written back with the labels added (columns) or put in (CoNLL-U); a sentence that was read
+    from another format, or built by hand, is written from its items. Plain text becomes slashed text.
+    """
+    stream.write(_to_text(_write_lines(sentence, labels, layout, marginals), sentence))
+
+
+def write_nbest(
+    stream: TextSink,
+    sentence: Sentence,
+    ranked: Sequence[tuple[Sequence[str], float]],
+    layout: Layout,
+    *,
+    measure: str = "probability",
+) -> None:
+    """Write the best labellings of a sentence, best first, each after a line `# rank = 1 probability = 0.93`."""
+    for rank, (labels, value) in enumerate(ranked, 1):
+        lines = _write_lines(sentence, labels, layout, None)
+        while lines and is_blank(lines[0]):
+            lines = lines[1:]
+        stream.write(_to_text([f"# rank = {rank} {measure} = {value:.6g}", *lines], sentence))
+
+
+def _to_text(lines: list[str], sentence: Sentence) -> str:
+    return sentence.newline.join([*lines, ""])
+
+
+def _write_lines(
+    sentence: Sentence, labels: Sequence[str], layout: Layout, marginals: Sequence[float] | None
+) -> list[str]:
+    if len(labels) != len(sentence.items) or (marginals is not None and len(marginals) != len(labels)):
+        raise DataError(
+            f"{len(sentence.items)} items but {len(labels)} labels"
+            + ("" if marginals is None else f" and {len(marginals)} marginals")
+            + "; give every item one",
+            location=sentence.location or "labels",
+        )
+    values = None if marginals is None else [f"{value:.4f}" for value in marginals]
+    return find_format(layout.format).write(sentence, labels, layout, values)

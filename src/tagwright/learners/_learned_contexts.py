@@ -1,0 +1,64 @@
+"""The label contexts that a guided model learned, by name, for `tagwright inspect`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from tagwright.arrays import Longs
+from tagwright.attributes.cells import LABEL, attribute_name, join_values
+from tagwright.learners._guided_decoder import LabelContexts
+from tagwright.scores.label_contexts import OFFSETS
+
+
+def top_contexts(contexts: LabelContexts, names: Sequence[str], n: int) -> dict[str, list[tuple[str, float]]]:
+    """For each label, its n label contexts with the largest weights above 0."""
+    weights, layout = contexts.weights, contexts.layout
+    rows, labels = np.nonzero(weights.rows > 0)
+    listed = weights.values > 0
+    values = np.concatenate([weights.rows[rows, labels], weights.values[listed]])
+    keys = np.concatenate([rows, weights.keys[listed]])
+    dense = np.arange(len(keys)) < len(rows)
+    templates = np.empty(len(keys), np.int64)
+    for kind in (True, False):
+        members = np.flatnonzero((layout.lexical < 0) == kind)
+        if len(members):
+            templates[dense == kind] = members[np.searchsorted(layout.bases[members], keys[dense == kind], "right") - 1]
+    labels = np.concatenate([labels, weights.labels[listed]])
+    order = np.argsort(-values, kind="stable")
+    found: dict[str, list[tuple[str, float]]] = {}
+    for y, label in enumerate(names):
+        best = order[labels[order] == y][:n].tolist()
+        shown = [name_context(contexts, names, int(templates[e]), int(keys[e])) for e in best]
+        found[label] = list(zip(shown, values[best].tolist(), strict=True))
+    return found
+
+
+def name_context(contexts: LabelContexts, names: Sequence[str], m: int, key: int) -> str:
+    """The context of template m that has this key: `label[-1]=DT & label[1]=NN & word[0]=run`."""
+    layout = contexts.layout
+    rest = key - int(layout.bases[m])
+    radix = layout.n_labels + 1
+    shown = []
+    for offset, stride in zip(OFFSETS, layout.strides[m].tolist(), strict=True):
+        if stride:
+            shown.append(f"{LABEL}[{offset}]={names[rest // stride % radix]}")
+    cells = layout.templates[m].cells
+    if cells:
+        number = rest // int(layout.lexical_strides[m])
+        shown.append(attribute_name(cells, join_values(cells, list(lexical_values(contexts, m, number)))))
+    return " & ".join(shown)
+
+
+def lexical_values(contexts: LabelContexts, m: int, number: int) -> Iterator[str]:
+    """The values of the cells of template m, from the number of its lexical part."""
+    cells, encoder = contexts.layout.templates[m].cells, contexts.parts.encoder
+    key = number if len(cells) == 1 else int(contexts.parts.tables[cells].keys[number])
+    vocabularies = []
+    for cell in cells:
+        column, term, _ = encoder.place_of(cell)
+        vocabularies.append(encoder.columns[column].vocabularies[term])
+    codes: Longs = np.array(np.unravel_index(key, [len(one) for one in vocabularies]))
+    for vocabulary, code in zip(vocabularies, codes.tolist(), strict=True):
+        yield vocabulary.values[code]
