@@ -18,7 +18,6 @@ from tagwright.arrays import Doubles, Ints, Longs
 from tagwright.encode.text import Text
 from tagwright.errors import DataError
 
-
 Encoded = tuple[Longs, Ints, Doubles]
 """The attributes of every token: pointers [n + 1], numbers and values."""
 

@@ -1,7 +1,8 @@
 """What all learners share: the public interface, from `predict` to `save`.
 
-A fitted learner has `labels_` (sorted), `encoder_` (strings ─► numbers) and `decoder_` (scores and chain). `fit` is
-each learner's own; everything else is here.
+A fitted learner has `labels_` (sorted), `encoder_` (strings ─► numbers) and `decoder_` (scores and chain). They are values:
+any number of threads may predict with one model, and a pickle is the bytes of its file. Training is each learner's own
+(`_fit`); everything else is here.
 """
 
 from __future__ import annotations
@@ -18,16 +19,16 @@ import numpy as np
 from tagwright.arrays import Bools, Doubles, Longs, Workers
 from tagwright.attributes.templates import FeatureSet, resolve, split_clusters
 from tagwright.calibration import Platt
-from tagwright.encode.dataset import Dataset
+from tagwright.encode.batch import Batch
 from tagwright.encode.encoder import Encoder
-from tagwright.encode.flat_text import FlatText, Sentences, sentence_offsets
+from tagwright.encode.text import Sentences, Text, sentence_offsets
 from tagwright.errors import DataError, ParameterError
 from tagwright.io.spans import allowed_transitions, detect_scheme
 from tagwright.learners._decoder import Decoder, Scores
 from tagwright.learners._estimator import ANYTHING, FLAG, JOBS, SEED, Estimator, fitted, parameter
 from tagwright.learners._labels import Labels, allowed_mask, check_labels, name_labels, number_labels
 from tagwright.learners._spans import ScoredSpan, calibrate, fit_calibration, require_span_labels, score_spans
-from tagwright.learners._stored import restore_linear, store, store_linear
+from tagwright.learners._stored import pack, restore_linear, store, store_linear, unpack
 from tagwright.optim.progress import Callback
 from tagwright.scores.linear import LinearScores
 
@@ -36,20 +37,27 @@ if TYPE_CHECKING:
     from tagwright.learners._steps import Step
     from tagwright.learners._support import SupportSentence
 
-BATCH_TOKENS = 1 << 16
-ALONE = Workers(1)
+BATCH_TOKENS = 1 << 14
 Allowed = Sequence[Sequence[object]]
 EMPTY = (np.empty((1, 0), np.int64), np.zeros(1)), 0.0
 """The one labelling of an empty sentence."""
 
 
+class Cuts(NamedTuple):
+    """How sentences are cut into batches."""
+
+    offsets: Longs  # [N + 1] where every sentence begins
+    n_empty: int  # sentences without items
+    runs: list[tuple[int, int]]  # first and last sentence of every batch
+
+
 class TrainingData(NamedTuple):
     """What most learners begin with."""
 
-    text: FlatText
+    text: Text
     names: list[str]  # of the labels
     encoder: Encoder
-    data: Dataset
+    data: Batch
 
 
 class SequenceTagger(Estimator):
@@ -88,28 +96,62 @@ class SequenceTagger(Estimator):
     info_: dict[str, Any] = fitted()  # what the command line wants to remember (layout of the training file ...)
     span_calibration_: Platt | None = fitted()  # by calibrate_spans
 
-    def fit(self, X: Sentences, y: Labels, X_dev: Sentences | None = None, y_dev: Labels | None = None) -> Self:
-        """Train on sentences X with labels y; the dev set, if any, decides when to stop."""
+    def fit(
+        self, X: Sentences, y: Any, X_dev: Sentences | None = None, y_dev: Labels | None = None, **options: Any
+    ) -> Self:
+        """Train on sentences X with labels y; the dev set, if any, decides when to stop. Ctrl-C once stops and keeps the
+        model so far. The model becomes new all at once, at the end: a training that fails leaves it as it was."""
+        trained = type(self)(**self.get_params())
+        before = self if self.get_params().get("warm_start") and self.__sklearn_is_fitted__() else None
+        trained._fit(X, y, X_dev, y_dev, before, **options)
+        kept = {name: value for name, value in self.__dict__.items() if not name.endswith("_")}
+        self.__dict__ = {**kept, **trained.__dict__}
+        return self
+
+    def _fit(self, X: Sentences, y: Any, X_dev: Sentences | None, y_dev: Labels | None, before: Self | None) -> None:
+        """Train this model, which is new; `before`: the model whose weights to begin from."""
         raise TypeError(f"{type(self).__name__} cannot be trained; use one of the learners")
 
     # ---- prediction ----
 
-    def predict(self, X: Sentences, allowed: Allowed | None = None, *, decoding: str = "viterbi") -> list[list[str]]:
+    def predict(
+        self, X: Sentences, allowed: Allowed | None = None, *, decoding: str = "viterbi", n_jobs: int | None = None
+    ) -> list[list[str]]:
         """The best labels of every sentence.
 
         `allowed` restricts positions: for each sentence, for each item, None (all labels), a label or some labels.
         `decoding`: "viterbi" gives the most probable labelling; "posterior" the one of which the most labels can be
         expected to be right. That one may be no well-formed sequence of spans, unless the model is `well_formed`.
+        `n_jobs`: threads; None is 1, -1 all cores.
         """
         if decoding not in ("viterbi", "posterior"):
             raise ParameterError(f"decoding must be one of 'viterbi', 'posterior', found {decoding!r}")
         if decoding == "posterior":
             self._require_probabilities("posterior decoding")
-        out: list[list[str]] = []
-        for data, mask, offsets in self._encoded(X, allowed):
+        if not JOBS.accepts(n_jobs):
+            raise ParameterError(f"n_jobs must be {JOBS.expected}, found {n_jobs!r}")
+        names = np.array(self.labels_, object)
+        out: list[list[list[str]]] = []
+
+        def tag(number: int, batch: Batch, mask: Bools | None, offsets: Longs) -> None:
             decode = self.decoder_.best if decoding == "viterbi" else self.decoder_.best_by_position
-            out += name_labels(decode(data, mask), offsets, self.labels_)
-        return out
+            out[number] = name_labels(decode(batch, mask), offsets, names)
+
+        if n_jobs in (None, 1):
+            for number, part in enumerate(self._encoded(X, allowed)):
+                out.append([])
+                tag(number, *part)
+            return list(chain.from_iterable(out))
+        cuts = self._cut(X)
+        out.extend([[]] * len(cuts.runs))
+        workers = Workers(count_jobs(n_jobs))
+        try:
+            workers.run(
+                lambda number, run: tag(number, *self._encode(X, allowed, cuts, run)), list(enumerate(cuts.runs))
+            )
+        finally:
+            workers.close()
+        return list(chain.from_iterable(out))
 
     def predict_marginals(self, X: Sentences, allowed: Allowed | None = None) -> list[list[dict[str, float]]]:
         """For every item, the probability of each label given the whole sentence."""
@@ -163,7 +205,7 @@ class SequenceTagger(Estimator):
 
     def calibrate_spans(self, X: Sentences, y: Labels) -> Self:
         """Fit the map from a span's probability to how often such spans are right, on sentences not trained on."""
-        check_labels(y, FlatText.build(X))
+        check_labels(y, Text.build(X))
         found = self.predict_spans(X, calibrated=False)
         if not any(found):
             raise DataError("the model finds no spans here, so there is nothing to calibrate on", location="X")
@@ -172,45 +214,42 @@ class SequenceTagger(Estimator):
 
     def score(self, X: Sentences, y: Labels) -> float:
         """The share of items that get the right label, from 0 to 1."""
-        flat = check_labels(y, FlatText.build(X))
+        flat = check_labels(y, Text.build(X))
         if not flat:
             raise DataError("there is nothing to score: no sentences", location="X")
         predicted = chain.from_iterable(self.predict(X))
         return sum(a == b for a, b in zip(flat, predicted, strict=True)) / len(flat)
 
-    def _encoded(self, X: Sentences, allowed: Allowed | None) -> Iterator[tuple[Dataset, Bools | None, Longs]]:
-        """Batches of `X` as Datasets, which have no empty sentences, with their constraints, and where all sentences
-        begin [N + 1]."""
+    def _encoded(self, X: Sentences, allowed: Allowed | None) -> Iterator[tuple[Batch, Bools | None, Longs]]:
+        """Batches of `X`, which have no empty sentences, with their constraints, and where all sentences begin
+        [N + 1]."""
         self._check_fitted()
-        all_offsets, n_empty = sentence_offsets(X)
-        for first, last in _batches(all_offsets):
-            sentences, offsets = X[first:last], all_offsets[first : last + 1]
-            if first:
-                offsets = offsets - offsets[0]
-            present = np.flatnonzero(np.diff(offsets)).tolist() if n_empty else None
-            part = sentences if present is None else [sentences[i] for i in present]
-            ends = offsets if present is None else np.append(offsets[present], offsets[-1])
-            text = FlatText.build(part, width=self.encoder_.width, offsets=ends)
-            mask = None
-            if allowed is not None:
-                entries = allowed[first:last] if present is None else [allowed[first:last][i] for i in present]
-                mask = allowed_mask(entries, text, self.labels_)
-            with self.encoder_.lock:
-                data = self.encode_text(text)
-                yield data, mask, offsets
+        cuts = self._cut(X)
+        for run in cuts.runs:
+            yield self._encode(X, allowed, cuts, run)
 
-    def encode_text(self, text: FlatText) -> Dataset:
-        """A Dataset of new text, with whatever the scores need for its unknown words."""
-        data = self.encoder_.encode(text)
-        try:
-            self.decoder_.scores.fill_tables(ALONE)
-        except BaseException:  # Ctrl-C, say: nobody may stay without scores
-            self.encoder_.send_visitors_away()
-            raise
-        return data
+    def _cut(self, X: Sentences) -> Cuts:
+        self._check_fitted()
+        offsets, n_empty = sentence_offsets(X)
+        return Cuts(offsets, n_empty, list(_runs(offsets)))
 
-    def __getstate__(self) -> dict[str, Any]:
-        return {key: value for key, value in self.__dict__.items() if key != "callbacks"}
+    def _encode(
+        self, X: Sentences, allowed: Allowed | None, cuts: Cuts, run: tuple[int, int]
+    ) -> tuple[Batch, Bools | None, Longs]:
+        """One batch, as `_encoded` gives it."""
+        first, last = run
+        sentences, offsets = X[first:last], cuts.offsets[first : last + 1]
+        if first:
+            offsets = offsets - offsets[0]
+        present = np.flatnonzero(np.diff(offsets)).tolist() if cuts.n_empty else None
+        part = sentences if present is None else [sentences[i] for i in present]
+        ends = offsets if present is None else np.append(offsets[present], offsets[-1])
+        text = Text.build(part, width=self.encoder_.width, offsets=ends)
+        mask = None
+        if allowed is not None:
+            entries = allowed[first:last] if present is None else [allowed[first:last][i] for i in present]
+            mask = allowed_mask(entries, text, self.labels_)
+        return self.encoder_.encode(text), mask, offsets
 
     def _require_probabilities(self, what: str) -> None:
         if not self.probabilistic:
@@ -250,16 +289,16 @@ class SequenceTagger(Estimator):
         )
         return TrainingData(text, names, encoder, replace(encoder.learn(text), labels=number_labels(flat, names)))
 
-    def _read_text(self, X: Sentences) -> FlatText:
+    def _read_text(self, X: Sentences) -> Text:
         """Check the parameters and the sentences to train on. What was calibrated on an older model is forgotten."""
         self.check_params()
         self.span_calibration_ = None
-        text = FlatText.build(X)
-        if not text.items:
+        text = Text.build(X)
+        if len(text.offsets) == 1:
             raise DataError("there are no sentences to train on", location="X")
         return text
 
-    def _choose_features(self, text: FlatText, labels: set[str]) -> FeatureSet | None:
+    def _choose_features(self, text: Text, labels: set[str]) -> FeatureSet | None:
         """The feature set that `features` means for this data; None for ready-made attributes."""
         if text.width == 0:
             if self.features not in (None, "auto"):
@@ -316,6 +355,13 @@ class SequenceTagger(Estimator):
         self._check_fitted()
         store(self, Path(path))
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """A pickle: the parameters, and the bytes of the model file. Callbacks stay behind."""
+        params = {name: value for name, value in self.get_params().items() if name != "callbacks"}
+        if not self.__sklearn_is_fitted__():
+            return _unpickle, (type(self), params, None)
+        return _unpickle, (type(self), params, pack(self))
+
     @property
     def n_parameters_(self) -> int:
         """Weights that are not zero."""
@@ -326,7 +372,20 @@ class SequenceTagger(Estimator):
         return chain_weights + self.decoder_.scores.n_parameters
 
 
-def _batches(offsets: Longs) -> Iterator[tuple[int, int]]:
+def _unpickle(cls: type[SequenceTagger], params: dict[str, Any], data: bytes | None) -> SequenceTagger:
+    """The learner of a pickle; nothing but its parameters is unpickled."""
+    model = cls(**params)
+    if data is not None:
+        unpack(model, data)
+    return model
+
+
+def count_jobs(n_jobs: int | None) -> int:
+    """Threads: None is 1, −1 all cores."""
+    return (os.cpu_count() or 1) if n_jobs == -1 else n_jobs or 1
+
+
+def _runs(offsets: Longs) -> Iterator[tuple[int, int]]:
     """Runs of sentences of about BATCH_TOKENS tokens."""
     n, first = len(offsets) - 1, 0
     if offsets[-1] <= BATCH_TOKENS:

@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from tagwright.encode.dataset import Dataset
+from tagwright.encode.batch import Batch
 from tagwright.encode.encoder import Encoder
 from tagwright.errors import ModelFileError
 from tagwright.learners._estimator import Estimator
@@ -105,7 +105,7 @@ def _plain(value: object) -> Any:
     return value.item() if isinstance(value, np.generic) else value
 
 
-def digest_of(encoder: Encoder, labels: Iterable[str], sets: Iterable[Dataset], numbers: Iterable[np.ndarray]) -> str:
+def digest_of(encoder: Encoder, labels: Iterable[str], sets: Iterable[Batch], numbers: Iterable[np.ndarray]) -> str:
     """A fingerprint of templates, vocabularies, labels, data sets and other arrays (weights at the start ...)."""
     digest = hashlib.blake2b(digest_size=16)
     strings = [encoder.features.to_text() if encoder.features else "", *labels, *encoder.given.values]

@@ -2,7 +2,7 @@
 
 Every learner ends here. Sentences are taken in runs that fit the cache. `allowed` restricts positions to some labels;
 forbidden transitions are −inf in the chain. A tag dictionary restricts words: then, and where label trigrams have
-weights, the kernels for candidate lists are used; but the best labels by linear scores come from chain/tagging.py.
+weights, the kernels for candidate lists are used; but the best labels by linear scores come from scores/tagging.py.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from tagwright.arrays import Bools, Doubles, Floats, Ints, Longs, Workers, cut_evenly, empty_rows
+from tagwright.arrays import Bools, Doubles, Floats, Ints, Longs, cut_evenly, empty_rows
 from tagwright.attributes.lexicon import TagDictionary
 from tagwright.chain.candidates import Candidates, best_paths_of_candidates, expect_of_candidates
 from tagwright.chain.constraints import allow_labels
@@ -22,20 +22,27 @@ from tagwright.chain.kbest import k_best
 from tagwright.chain.second_order import SecondOrderChain, expect_of_pairs
 from tagwright.chain.second_order_paths import PairSteps, best_paths_of_pairs, k_best_of_pairs
 from tagwright.chain.span_probability import span_probabilities
-from tagwright.chain.tagging import LinearTagging
 from tagwright.chain.trigrams import Trigrams
 from tagwright.chain.viterbi import Steps, best_paths
-from tagwright.encode.dataset import Dataset
+from tagwright.encode.batch import Batch
 from tagwright.errors import DataError, ParameterError
 from tagwright.io.spans import Borders
 from tagwright.scores.linear import LinearScores
+from tagwright.scores.tagging import LinearTagging
 
 RUN_TOKENS = 1 << 11
 READY_LABELS = 200
 
 
+class Rows(Protocol):
+    """The scores of one batch."""
+
+    def emission(self, first: int, last: int, out: Floats) -> None:
+        """The scores of the tokens of the sentences `first` to `last` − 1, into out [n, P]; padding is 0."""
+
+
 class Scores(Protocol):
-    """What scores/ offers: emission rows for a Dataset."""
+    """What scores/ offers: emission rows for a Batch."""
 
     n_labels: int
     width: int
@@ -44,11 +51,8 @@ class Scores(Protocol):
     @property
     def n_parameters(self) -> int: ...
 
-    def fill_tables(self, workers: Workers) -> None:
-        """Make ready for words met since the last time."""
-
-    def emission(self, data: Dataset, first: int, last: int, out: Floats) -> None:
-        """The scores of the tokens of the sentences `first` to `last` − 1, into out [n, P]; padding is 0."""
+    def rows(self, batch: Batch) -> Rows:
+        """Those of one batch."""
 
 
 class Decoder:
@@ -81,7 +85,7 @@ class Decoder:
         else:
             self._ready_steps()
 
-    def best(self, data: Dataset, allowed: Bools | None = None) -> Ints:
+    def best(self, data: Batch, allowed: Bools | None = None) -> Ints:
         """The best label of every token [n]."""
         if self._plain and allowed is None:
             sets = None if self.dictionary is None else self.dictionary.find(data.forms)
@@ -97,7 +101,7 @@ class Decoder:
             labels[offsets[0] : offsets[-1]] = found
         return labels
 
-    def marginals(self, data: Dataset, allowed: Bools | None = None) -> tuple[Floats, Doubles]:
+    def marginals(self, data: Batch, allowed: Bools | None = None) -> tuple[Floats, Doubles]:
         """p(y_t | x) of every token [n, Y], and log Z of every sentence [N]."""
         found = np.empty((data.n_tokens, self.scores.n_labels), self.scores.dtype)
         log_z = np.empty(data.n_sentences)
@@ -109,7 +113,7 @@ class Decoder:
             found[offsets[0] : offsets[-1]] = rows[:, : self.scores.n_labels]
         return found, log_z
 
-    def best_by_position(self, data: Dataset, allowed: Bools | None = None) -> Ints:
+    def best_by_position(self, data: Batch, allowed: Bools | None = None) -> Ints:
         """The labelling of which the most labels can be expected to be right: max_y Σ_t p(y_t | x). [n]
 
         Without forbidden transitions that is the most probable label of every position; with them, Viterbi over the
@@ -127,7 +131,7 @@ class Decoder:
         return labels
 
     def span_probabilities(
-        self, data: Dataset, spans: Sequence[Longs], borders: Borders, allowed: Bools | None = None
+        self, data: Batch, spans: Sequence[Longs], borders: Borders, allowed: Bools | None = None
     ) -> list[Doubles]:
         """For every sentence the probabilities [K] of its spans [K, 3] (begin, end, number of the type)."""
         if self.trigrams is not None:
@@ -143,7 +147,7 @@ class Decoder:
                 )
         return found
 
-    def k_best(self, data: Dataset, k: int, allowed: Bools | None = None) -> Iterator[tuple[Longs, Doubles]]:
+    def k_best(self, data: Batch, k: int, allowed: Bools | None = None) -> Iterator[tuple[Longs, Doubles]]:
         """For every sentence, its k best labellings [K, T] and their scores [K], best first."""
         candidates = self._candidates(data)
         for first, last, rows in self._runs(data, allowed):
@@ -156,13 +160,13 @@ class Decoder:
 
     # ---- the three kinds of chain: plain, with candidate labels, of second order ----
 
-    def _candidates(self, data: Dataset) -> Candidates | None:
+    def _candidates(self, data: Batch) -> Candidates | None:
         """The candidate labels of every token; None where the plain kernels will do."""
         if self.dictionary is None and self.trigrams is None:
             return None
         return find_candidates(data, self.scores.n_labels, self.dictionary)
 
-    def _possible(self, data: Dataset, allowed: Bools | None) -> Bools | None:
+    def _possible(self, data: Batch, allowed: Bools | None) -> Bools | None:
         """What is allowed and in the dictionary [n, Y]; None: everything."""
         if self.dictionary is None:
             return allowed
@@ -221,13 +225,14 @@ class Decoder:
             self._tagging = LinearTagging(self.scores, steps, sets)
         return self._tagging
 
-    def _runs(self, data: Dataset, allowed: Bools | None) -> Iterator[tuple[int, int, Floats]]:
+    def _runs(self, data: Batch, allowed: Bools | None) -> Iterator[tuple[int, int, Floats]]:
         """Runs of sentences with their emission rows, constraints put in."""
         cuts = cut_evenly(data.lengths, max(1, data.n_tokens // RUN_TOKENS)) if data.n_sentences else []
+        scored = self.scores.rows(data)
         for first, last in cuts:
             begin, end = int(data.offsets[first]), int(data.offsets[last])
             rows = empty_rows((end - begin, self.scores.width), self.scores.dtype)
-            self._emission(data, first, last, rows)
+            self._emission(scored, data, first, last, rows)
             if allowed is not None:
                 rows[:, : self.scores.n_labels][~allowed[begin:end]] = -np.inf
             yield first, last, rows
@@ -237,9 +242,9 @@ class Decoder:
         """Whether rows are linear scores, and nothing but, in a chain of first order: then there is a quicker way."""
         return isinstance(self.scores, LinearScores) and self.trigrams is None and type(self) is Decoder
 
-    def _emission(self, data: Dataset, first: int, last: int, out: Floats) -> None:
+    def _emission(self, scored: Rows, data: Batch, first: int, last: int, out: Floats) -> None:
         """The emission rows of the sentences `first` to `last` − 1, into out [n, P]."""
-        self.scores.emission(data, first, last, out)
+        scored.emission(first, last, out)
 
     def _check_possible(self, scores: Doubles, first: int) -> None:
         total = scores[0] if len(scores) == 1 else scores.sum()  # NumPy would take a microsecond for one
@@ -254,7 +259,7 @@ class Decoder:
             )
 
 
-def find_candidates(data: Dataset, n_labels: int, dictionary: TagDictionary | None) -> Candidates:
+def find_candidates(data: Batch, n_labels: int, dictionary: TagDictionary | None) -> Candidates:
     """The candidate labels of every token; all without a dictionary."""
     if dictionary is None:
         return Candidates.everything(data.n_tokens, n_labels)

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from tagwright.arrays import Doubles, Floats
-from tagwright.encode.dataset import Dataset
+from tagwright.encode.batch import Batch
 from tagwright.errors import DataError, ParameterError
 from tagwright.learners._estimator import Range
 
@@ -20,7 +20,7 @@ SampleWeight = Sequence[float] | Floats
 
 
 def token_weights(
-    data: Dataset,
+    data: Batch,
     names: Sequence[str],
     sample_weight: SampleWeight | None,
     label_weights: Mapping[str, float] | None,

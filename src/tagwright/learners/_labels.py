@@ -5,25 +5,24 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from itertools import chain, repeat
+from itertools import chain, pairwise, repeat
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from tagwright._jit import python_kernel
-from tagwright._objects import NOTHING, item, replace, replace_list
 from tagwright.arrays import Bools, Ints, Longs
 from tagwright.attributes.lexicon import TagDictionary
-from tagwright.encode.dataset import Dataset
+from tagwright.encode.batch import Batch
 from tagwright.encode.encoder import Encoder
-from tagwright.encode.flat_text import FlatText
+from tagwright.encode.text import Text
 from tagwright.errors import DataError, ParameterError
 
 Labels = Sequence[Sequence[str]]
 PartialLabels = Sequence[Sequence[str | Collection[str] | None]]
 
 
-def check_labels(y: Labels, text: FlatText, *, argument: str = "y") -> list[str]:
+def check_labels(y: Labels, text: Text, *, argument: str = "y") -> list[str]:
     """All labels end to end; refuse what does not fit the sentences."""
     _check_shape(y, text, argument)
     flat: list[str] = list(chain.from_iterable(y))
@@ -31,7 +30,7 @@ def check_labels(y: Labels, text: FlatText, *, argument: str = "y") -> list[str]
     return flat
 
 
-def _check_strings(flat: list[str], text: FlatText, argument: str) -> None:
+def _check_strings(flat: list[str], text: Text, argument: str) -> None:
     """Refuse what are no labels; of subclasses of strings, the plain string is kept."""
     if set(map(type, flat)) - {str}:
         p = next(p for p, label in enumerate(flat) if type(label) is not str)
@@ -44,7 +43,7 @@ def _check_strings(flat: list[str], text: FlatText, argument: str) -> None:
         raise DataError("a label is empty", location=text.location(flat.index(""), argument))
 
 
-def _check_shape(y: PartialLabels, text: FlatText, argument: str) -> None:
+def _check_shape(y: PartialLabels, text: Text, argument: str) -> None:
     """One list a sentence, one entry an item."""
     n = len(text.offsets) - 1
     if isinstance(y, str) or not hasattr(y, "__len__"):
@@ -69,7 +68,7 @@ class TrainingLabels:
     sets: Bools  # [K, Y]; K = 0 where all labels are known
 
 
-def read_training_labels(y: PartialLabels, text: FlatText, *, partial: bool) -> TrainingLabels:
+def read_training_labels(y: PartialLabels, text: Text, *, partial: bool) -> TrainingLabels:
     """All labels end to end. If `partial`, any may be None (unknown: any label) or a collection (one of these)."""
     _check_shape(y, text, "y")
     flat: list[Any] = list(chain.from_iterable(y))
@@ -113,11 +112,15 @@ def _read_entry(entry: object, place: str) -> frozenset[str] | None:
     wanted = [entry] if not _is_partial(entry) else list(entry)  # type: ignore[call-overload]
     for label in wanted:
         if not isinstance(label, str):
-            raise DataError(f"labels are strings (None: unknown; a set: one of these), found {label!r}", location=location)
+            raise DataError(
+                f"labels are strings (None: unknown; a set: one of these), found {label!r}", location=location
+            )
         if not label:
             raise DataError("a label is empty", location=location)
     if not wanted:
-        raise DataError("no label is allowed, so no labelling is left; write None for an unknown label", location=location)
+        raise DataError(
+            "no label is allowed, so no labelling is left; write None for an unknown label", location=location
+        )
     return frozenset(map(str, wanted))
 
 
@@ -127,12 +130,12 @@ def number_labels(flat: Sequence[str], names: Sequence[str]) -> Ints:
     return np.fromiter(map(index.get, flat, repeat(-1)), np.int32, len(flat))
 
 
-def allowed_mask(allowed: Sequence[Sequence[object]], text: FlatText, names: Sequence[str]) -> Bools:
+def allowed_mask(allowed: Sequence[Sequence[object]], text: Text, names: Sequence[str]) -> Bools:
     """What the user allows, one entry a position (None: all; a label; or a collection of labels), as [n, Y]."""
     lengths = np.diff(text.offsets).tolist()
     if len(allowed) != len(lengths):
         raise DataError(f"{len(lengths)} sentences but {len(allowed)} entries", location="allowed")
-    mask = np.ones((len(text.items), len(names)), np.bool_)
+    mask = np.ones((int(text.offsets[-1]), len(names)), np.bool_)
     index = {name: number for number, name in enumerate(names)}
     for i, (entries, length) in enumerate(zip(allowed, lengths, strict=True)):
         if len(entries) != length:
@@ -151,7 +154,7 @@ def allowed_mask(allowed: Sequence[Sequence[object]], text: FlatText, names: Seq
     return mask
 
 
-def learn_dictionary(least: int, encoder: Encoder, data: Dataset, n_labels: int) -> TagDictionary | None:
+def learn_dictionary(least: int, encoder: Encoder, data: Batch, n_labels: int) -> TagDictionary | None:
     """Which labels words may have, by the training data; none where `least` is 0."""
     if not least:
         return None
@@ -166,32 +169,7 @@ def learn_dictionary(least: int, encoder: Encoder, data: Dataset, n_labels: int)
     return TagDictionary.learn(data.forms, data.labels, source=source, n_forms=n_forms, n_labels=n_labels, least=least)
 
 
-def name_labels(labels: Ints, offsets: Longs, names: list[str]) -> list[list[str]]:
+def name_labels(labels: Ints, offsets: Longs, names: NDArray[np.object_]) -> list[list[str]]:
     """The names of all tokens' labels [n], a list for each sentence; they begin at offsets [N + 1]."""
-    lists: list[Any] = [None] * (len(offsets) - 1)
-    made = write_names(labels, id(names), np.empty(len(names), np.int64), offsets, id(lists))
-    if made == NOTHING:
-        raise IndexError("there are labels without a name")
-    if made < len(lists):
-        raise MemoryError
-    return lists
-
-
-@python_kernel
-def write_names(labels: Ints, names: int, own: Longs, offsets: Longs, lists: int) -> int:
-    """A list of names for every sentence, over what the lists have. own [Y]: work. Returns for how many there was
-    memory; NOTHING where a name is missing."""
-    for y in range(own.shape[0]):
-        own[y] = item(names, y)
-        if own[y] == NOTHING:
-            return NOTHING
-    for p in range(labels.shape[0]):
-        if not 0 <= labels[p] < own.shape[0]:
-            return NOTHING
-    for i in range(offsets.shape[0] - 1):
-        new = replace_list(lists, i, offsets[i + 1] - offsets[i])
-        if new == NOTHING:
-            return i
-        for p in range(offsets[i], offsets[i + 1]):
-            replace(new, p - offsets[i], own[labels[p]])
-    return int(offsets.shape[0]) - 1
+    flat = names[labels].tolist()
+    return [flat[begin:end] for begin, end in pairwise(offsets.tolist())]

@@ -15,16 +15,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tagwright.arrays import Bools, Doubles, Longs, Workers, cut_evenly, empty_rows
+from tagwright.arrays import Bools, Doubles, Longs, Workers, cut_evenly, empty_rows, zero_rows
 from tagwright.attributes.lexicon import TagDictionary
 from tagwright.chain.forward_backward import Chain
 from tagwright.chain.second_order import AnyChain, SecondOrderChain
 from tagwright.chain.trigrams import Trigrams, trigram_keys
-from tagwright.encode.dataset import Dataset, spread
+from tagwright.encode.batch import Batch, spread
 from tagwright.learners._decoder import find_candidates
 from tagwright.losses.run import Loss, Run, RunLoss, Total
 from tagwright.scores.adjoint import Adjoint
-from tagwright.scores.linear import LinearScores
+from tagwright.scores.linear import NO_UNKNOWN, LinearMap, Tables, score_tokens
 
 BLOCK_BYTES = 1 << 23  # of emission rows: what fits the last cache
 RUN_BYTES = 1 << 19  # of emission rows: what fits a core's own cache
@@ -52,7 +52,7 @@ class Weights:
 
 
 class ChainObjective:
-    """f(w) and its gradient on one labelled Dataset, without the penalty.
+    """f(w) and its gradient on one labelled Batch, without the penalty.
 
     `free` [weights]: those that may move. `weights` [n]: how much each token counts (losses/run.py); 1 unless given.
     `dictionary`: which labels words may have. `keys`: the label trigrams that have a weight, of second order.
@@ -60,8 +60,8 @@ class ChainObjective:
 
     def __init__(
         self,
-        scores: LinearScores,
-        data: Dataset,
+        scores: LinearMap,
+        data: Batch,
         loss: Loss,
         free: Bools,
         workers: Workers,
@@ -85,8 +85,9 @@ class ChainObjective:
         self.blocks = cut_evenly(lengths, max(1, round(data.n_tokens / tokens_a_block)))
         tokens_a_run *= 1 if keys is None else SECOND_ORDER_RUNS
         self.runs = [cut_runs(lengths, *block, tokens_a_run) for block in self.blocks]
-        self.places = scores.places.of_tokens(self.data, 0, self.data.n_sentences)
-        self.adjoint = Adjoint(scores, self.data, self.places, self.blocks)
+        self.locations = scores.index.of_tokens(self.data, NO_UNKNOWN)
+        self.adjoint = Adjoint(scores, self.data, self.locations, self.blocks)
+        self._table = zero_rows((scores.index.n_rows, scores.width), scores.dtype)
         self._buffer = empty_rows((max(self._size(block) for block in self.blocks), scores.width), scores.dtype)
         self.reference = 0.0
         self.keys = keys
@@ -105,7 +106,10 @@ class ChainObjective:
         """Value and gradient at `vector`."""
         weights = self.split(vector)
         chain = self._build_chain(weights)
-        self.scores.set_weights(weights.attributes, self.workers)
+        linear = self.scores.at(weights.attributes, self.workers, self._table)
+        self.tables = Tables(
+            linear.table, linear.table.reshape(-1), linear.table[:0], linear.table[:0].reshape(-1), linear.weights
+        )
         gradient = np.zeros(len(vector))
         total = self._pass(chain, self.split(gradient))
         if not total.fits:
@@ -172,7 +176,7 @@ class ChainObjective:
         offsets = self.data.offsets
         begin, end = offsets[first], offsets[last]
         rows = self._buffer[begin - offsets[origin] : end - offsets[origin]]
-        self.scores.score(self.places[begin:end], self.data, begin, rows)
+        score_tokens(self.locations[begin:end], self.tables, self.data, begin, self.scores.n_labels, rows)
         offsets = offsets[first : last + 1] - begin
         candidates = None if self.candidates is None else self.candidates.part(begin, end)
         sentences = Run(rows, offsets, self.data.labels[begin:end], self.token_weights[begin:end], candidates)
@@ -188,7 +192,7 @@ def cut_runs(lengths: Longs, first: int, last: int, tokens: int) -> list[tuple[i
     return [(first + a, first + b) for a, b in cut_evenly(lengths[first:last], n)]
 
 
-def count_gold(data: Dataset, n_labels: int) -> tuple[Doubles, Doubles, Doubles]:
+def count_gold(data: Batch, n_labels: int) -> tuple[Doubles, Doubles, Doubles]:
     """Gold transitions [Y, Y], first labels [Y] and last labels [Y]; those not known are left out."""
     Y, labels = n_labels, data.labels
     inner = labels >= 0

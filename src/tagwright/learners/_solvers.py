@@ -17,7 +17,7 @@ import numpy as np
 
 from tagwright.arrays import Bools, Doubles, Longs, Workers
 from tagwright.attributes.lexicon import TagDictionary
-from tagwright.encode.dataset import Dataset
+from tagwright.encode.batch import Batch
 from tagwright.errors import ParameterError
 from tagwright.learners._checkpoint import Checkpoint, State
 from tagwright.learners._objective import ChainObjective
@@ -31,7 +31,7 @@ from tagwright.optim.progress import Progress
 from tagwright.optim.stochastic import RATE, AveragedAdaGrad, Epoch, TokenData, minimise_stochastic
 from tagwright.optim.vectors import add_scaled, inner
 from tagwright.scores.expanded import expand
-from tagwright.scores.linear import LinearScores
+from tagwright.scores.linear import LinearMap
 from tagwright.scores.wide_rows import TokenWeights, WidePattern
 
 SOLVERS = ("auto", "lbfgs", "owlqn", "cg", "sgd")
@@ -59,8 +59,8 @@ def choose_solver(solver: str, loss: Loss, c1: float) -> str:
 class Problem:
     """What is minimised, and from where."""
 
-    scores: LinearScores
-    data: Dataset
+    scores: LinearMap
+    data: Batch
     weights: Doubles | None  # how much each token counts; None: all the same
     loss: Loss
     free: Bools  # [weights]: those that may move

@@ -13,7 +13,7 @@ import numpy as np
 
 from tagwright.arrays import Bools, Doubles
 from tagwright.calibration import Platt
-from tagwright.encode.dataset import Dataset
+from tagwright.encode.batch import Batch
 from tagwright.errors import ParameterError
 from tagwright.io.spans import Span, detect_scheme, read_spans, span_borders
 from tagwright.learners._decoder import Decoder
@@ -40,7 +40,7 @@ def require_span_labels(labels: Sequence[str], what: str) -> None:
         raise ParameterError(f"{what} needs span labels (IOB or IOBES), but this model's are not spans: {shown}")
 
 
-def score_spans(decoder: Decoder, data: Dataset, allowed: Bools | None, names: Sequence[str]) -> list[list[ScoredSpan]]:
+def score_spans(decoder: Decoder, data: Batch, allowed: Bools | None, names: Sequence[str]) -> list[list[ScoredSpan]]:
     """For every sentence of `data`, the spans of its best labelling."""
     borders = span_borders(names)
     numbers = {type: number for number, type in enumerate(borders.types)}

@@ -16,18 +16,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tagwright.arrays import Ints, Workers
+from tagwright.arrays import Ints
 from tagwright.attributes.clusters import WordClusters
-from tagwright.attributes.templates import FeatureSet
+from tagwright.attributes.templates import FeatureSet, Term
 from tagwright.calibration import Platt
-from tagwright.encode.encoder import Encoder
-from tagwright.encode.forms import N_EDGES
+from tagwright.encode.encoder import Encoder, column_terms
+from tagwright.encode.forms import N_EDGES, ColumnForms
 from tagwright.encode.vocabulary import Vocabulary
 from tagwright.errors import ModelFileError
 from tagwright.learners._stored_chain import restore_chain, store_chain
-from tagwright.model_file import StoredModel, read_model, write_model
-from tagwright.scores.linear import LinearScores
-from tagwright.scores.places import Pattern
+from tagwright.model_file import StoredModel, pack_model, read_model, unpack_model, write_model
+from tagwright.scores.linear import LinearMap, LinearScores
+from tagwright.scores.row_index import Pattern
 
 Arrays = dict[str, Any]
 Learner = Any  # a SequenceTagger; _base.py, where that is, imports this file
@@ -37,6 +37,21 @@ FACTS = ("n_iter_", "objective_", "converged_")
 
 def store(model: Learner, path: Path) -> None:
     """Write `model` to `path`."""
+    write_model(path, *_parts(model))
+
+
+def pack(model: Learner) -> bytes:
+    """The bytes that `store` would write."""
+    return pack_model(*_parts(model))
+
+
+def unpack(model: Learner, data: bytes) -> None:
+    """Make a learner with its parameters what it was when `pack` gave these bytes."""
+    _fill(model, unpack_model(data, type(model).__name__))
+
+
+def _parts(model: Learner) -> tuple[dict[str, Any], Arrays, dict[str, list[str]]]:
+    """Header, arrays and strings."""
     arrays: Arrays = {}
     strings: dict[str, list[str]] = {"labels": model.labels_}
     features = model.encoder_.features
@@ -55,7 +70,7 @@ def store(model: Learner, path: Path) -> None:
     model._store_scores(arrays)
     model._store_more(arrays, strings)
     store_chain(model.decoder_, arrays)
-    write_model(path, header, arrays, strings)
+    return header, arrays, strings
 
 
 def restore(path: Path, learners: Mapping[str, Callable[..., Learner]]) -> Learner:
@@ -77,17 +92,29 @@ def _restore(stored: StoredModel, learners: Mapping[str, Callable[..., Learner]]
         raise ModelFileError("found a checkpoint of an unfinished training, expected a model; finish the training")
     if header["learner"] not in learners:
         raise ModelFileError(f"unknown learner {header['learner']!r}; this version has: {', '.join(learners)}")
+    params = dict(header["params"])
+    if params.get("features") == CUSTOM:
+        params["features"] = _restore_features(stored)
+    model = learners[header["learner"]](**params)
+    _fill(model, stored)
+    return model
+
+
+def _restore_features(stored: StoredModel) -> FeatureSet | None:
+    header: Any = stored.header
     features = None
     if header["features"] is not None:
         features = FeatureSet.parse(header["features"]["text"], name=header["features"]["name"], location="model")
         if "clusters.words" in stored.strings:
             features = replace(features, clusters=_restore_clusters(stored))
-    params = dict(header["params"])
-    if params.get("features") == CUSTOM:
-        params["features"] = features
-    model = learners[header["learner"]](**params)
+    return features
+
+
+def _fill(model: Learner, stored: StoredModel) -> None:
+    """Give a learner what training found."""
+    header: Any = stored.header
     model.labels_ = list(stored.strings["labels"])
-    model.encoder_ = _restore_encoder(features, int(header["width"]), stored)
+    model.encoder_ = _restore_encoder(_restore_features(stored), int(header["width"]), stored)
     for name, value in header["facts"].items():
         if name in FACTS:
             setattr(model, name, value)
@@ -97,7 +124,6 @@ def _restore(stored: StoredModel, learners: Mapping[str, Callable[..., Learner]]
     model.decoder_ = restore_chain(model, model._restore_scores(stored.arrays), stored.arrays)
     model._restore_more(stored.arrays, stored.strings)
     model.decoder_.make_ready()
-    return model
 
 
 def _restore_calibration(stored: dict[str, Any]) -> Platt:
@@ -142,10 +168,10 @@ def _store_encoder(encoder: Encoder, arrays: Arrays, strings: dict[str, list[str
         strings["given"] = encoder.given.values
     for c, column in enumerate(encoder.columns):
         strings[f"column{c}.values"] = column.values
-        arrays[f"column{c}.codes"] = _narrow(column.codes[: column.n_known])
+        arrays[f"column{c}.codes"] = _narrow(column.codes)
         for k, vocabulary in enumerate(column.vocabularies):
             strings[f"column{c}.term{k}"] = vocabulary.values
-    for k, conjunction in enumerate(encoder.conjunctions):
+    for k, conjunction in enumerate(encoder.conjunctions.members):
         arrays[f"conjunction{k}.keys"] = conjunction.table.keys
 
 
@@ -156,40 +182,39 @@ def _narrow(codes: Ints) -> NDArray[np.signedinteger[Any]]:
 
 
 def _restore_encoder(features: FeatureSet | None, width: int, stored: StoredModel) -> Encoder:
-    encoder = Encoder(features)
-    encoder.width = width
     if features is None:
-        encoder.given = Vocabulary(stored.strings["given"])
-        encoder.n_attributes = len(encoder.given)
-        return encoder
-    for c, column in enumerate(encoder.columns):
-        terms = [stored.strings[f"column{c}.term{k}"] for k in range(len(column.terms))]
-        narrow = stored.arrays[f"column{c}.codes"]
-        codes = narrow.astype(np.int32)
-        values = stored.strings[f"column{c}.values"]
-        column.restore(values, codes, terms)
-        limits = np.array([len(term) for term in terms])
-        fits = narrow.dtype.kind == "i" and codes.shape == (N_EDGES + len(values), len(terms))
-        if not fits or (codes >= limits).any() or (codes < -1).any():
-            raise ModelFileError(f"the codes of column {c} do not fit its values")
-    encoder.number_slots()
-    for k, cells in enumerate(features.conjunctions):
-        keys = stored.arrays[f"conjunction{k}.keys"].astype(np.int64)
-        if keys.ndim != 1 or (np.diff(keys) <= 0).any() or keys.min(initial=0) < 0:
+        return Encoder.build(None, width, given=Vocabulary(stored.strings["given"]))
+    columns = [
+        _restore_column(c, column, terms, features, stored)
+        for c, (column, terms) in enumerate(column_terms(features).items())
+    ]
+    keys = []
+    for k in range(len(features.conjunctions)):
+        keys.append(stored.arrays[f"conjunction{k}.keys"].astype(np.int64))
+        if keys[k].ndim != 1 or (np.diff(keys[k]) <= 0).any() or keys[k].min(initial=0) < 0:
             raise ModelFileError(f"the combinations of conjunction {k} are not in order")
-        encoder.add_conjunction(cells, keys)
-    encoder.make_ready()
-    return encoder
+    return Encoder.build(features, width, columns, keys)
+
+
+def _restore_column(c: int, column: int, terms: list[Term], features: FeatureSet, stored: StoredModel) -> ColumnForms:
+    vocabularies = [Vocabulary(stored.strings[f"column{c}.term{k}"]) for k in range(len(terms))]
+    narrow, values = stored.arrays[f"column{c}.codes"], Vocabulary(stored.strings[f"column{c}.values"])
+    codes = narrow.astype(np.int32)
+    limits = np.array([len(vocabulary) for vocabulary in vocabularies])
+    fits = narrow.dtype.kind == "i" and codes.shape == (N_EDGES + len(values), len(terms))
+    if not fits or (codes >= limits).any() or (codes < -1).any():
+        raise ModelFileError(f"the codes of column {c} do not fit its values")
+    return ColumnForms.build(column, terms, features.clusters, values.strings, codes, vocabularies)
 
 
 def store_linear(scores: LinearScores, arrays: Arrays) -> None:
     """Pattern and weights, without zeros."""
-    used = scores.weights != 0
+    used = scores.weights.values != 0
     counts = np.add.reduceat(np.append(used, False), scores.pattern.pointers[:-1], dtype=np.int64)
     counts[np.diff(scores.pattern.pointers) == 0] = 0
     arrays["pattern.counts"] = counts.astype(np.uint16)
     arrays["pattern.labels"] = scores.pattern.labels[used].astype(np.uint8 if scores.n_labels <= 256 else np.uint16)
-    arrays["weights"] = scores.weights[used]
+    arrays["weights"] = scores.weights.values[used]
 
 
 def restore_linear(model: Learner, arrays: Arrays) -> LinearScores:
@@ -204,6 +229,4 @@ def restore_linear(model: Learner, arrays: Arrays) -> LinearScores:
     dtype = arrays["weights"].dtype.type
     if dtype not in (np.float32, np.float64):
         raise ModelFileError(f"the weights are {dtype.__name__}")
-    scores = LinearScores(model.encoder_, Pattern(pointers, labels), len(model.labels_), dtype)
-    scores.set_weights(arrays["weights"], Workers(1))
-    return scores
+    return LinearMap.build(model.encoder_, Pattern(pointers, labels), len(model.labels_), dtype).at(arrays["weights"])

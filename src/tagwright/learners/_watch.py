@@ -6,7 +6,6 @@ stop            when the dev score has not improved for `patience` rounds, or a 
 
 from __future__ import annotations
 
-import os
 import sys
 import warnings
 from collections.abc import Callable, Mapping, Sequence
@@ -18,21 +17,23 @@ import numpy as np
 
 from tagwright.arrays import Ints
 from tagwright.chunks import are_span_labels
-from tagwright.encode.dataset import Dataset
-from tagwright.encode.flat_text import FlatText, Sentences
+from tagwright.encode.batch import Batch
+from tagwright.encode.text import Sentences, Text
 from tagwright.errors import ConvergenceWarning, ParameterError
-from tagwright.learners._base import SequenceTagger
+from tagwright.learners._base import SequenceTagger, count_jobs
 from tagwright.learners._decoder import Decoder
 from tagwright.learners._labels import Labels, check_labels, number_labels
 from tagwright.metrics import evaluate
 from tagwright.optim.progress import Callback, Progress
+
+__all__ = ["DevSet", "Watch", "all_callbacks", "count_jobs", "warn_of_end"]
 
 
 @dataclass(frozen=True, slots=True)
 class DevSet:
     """A held-out set, encoded once."""
 
-    data: Dataset
+    data: Batch
     gold: list[list[str]]
     names: list[str]
     numbers: Ints | None  # of the gold labels where tokens are counted; None where spans are
@@ -43,7 +44,7 @@ class DevSet:
             if X is not None or y is not None:
                 raise ParameterError("give both X_dev and y_dev, or neither")
             return None
-        text = FlatText.build(X, argument="X_dev", width=model.encoder_.width)
+        text = Text.build(X, argument="X_dev", width=model.encoder_.width)
         flat = check_labels(y, text, argument="y_dev")
         counted = flat and not are_span_labels(set(flat))
         numbers = number_labels(flat, model.labels_) if counted else None
@@ -128,8 +129,3 @@ def warn_of_end(reason: str, rounds: int) -> None:
     elif reason == "max_iterations":
         message = f"not converged after max_iterations={rounds}; raise it, or raise tolerance"
         warnings.warn(message, ConvergenceWarning, stacklevel=4)
-
-
-def count_jobs(n_jobs: int | None) -> int:
-    """Threads: None is 1, −1 all cores."""
-    return (os.cpu_count() or 1) if n_jobs == -1 else n_jobs or 1

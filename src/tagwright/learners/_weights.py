@@ -12,10 +12,11 @@ from tagwright.encode.encoder import Encoder
 from tagwright.learners._base import SequenceTagger
 from tagwright.learners._objective import Weights
 from tagwright.scores.linear import LinearScores
+from tagwright.scores.row_index import Pattern
 
 
 def transfer_weights(
-    old: SequenceTagger, encoder: Encoder, scores: LinearScores, names: Sequence[str], vector: Doubles, keys: Longs
+    old: SequenceTagger, encoder: Encoder, pattern: Pattern, names: Sequence[str], vector: Doubles, keys: Longs
 ) -> None:
     """Put the weights of a fitted model into a new weight vector, wherever attribute and label are the same.
 
@@ -28,10 +29,12 @@ def transfer_weights(
     rows = {name: a for a, name in enumerate(old.encoder_.attribute_names())}
     row_of = np.array([rows.get(name, -1) for name in encoder.attribute_names()], np.int64)
     Y = len(old.labels_)
-    known = {int(key): weight for key, weight in zip(_keys(source, Y).tolist(), source.weights.tolist(), strict=True)}
+    known = {
+        int(key): weight for key, weight in zip(_keys(source, Y).tolist(), source.weights.values.tolist(), strict=True)
+    }
     parts = Weights.split(vector, len(names), len(keys))
-    attribute = np.repeat(np.arange(encoder.n_attributes), np.diff(scores.pattern.pointers))
-    wanted_row, wanted_label = row_of[attribute], label_of[scores.pattern.labels]
+    attribute = np.repeat(np.arange(encoder.n_attributes), np.diff(pattern.pointers))
+    wanted_row, wanted_label = row_of[attribute], label_of[pattern.labels]
     wanted = np.where((wanted_row >= 0) & (wanted_label >= 0), wanted_row * Y + wanted_label, -1)
     parts.attributes[:] = [known.get(key, 0.0) for key in wanted.tolist()]
     both = label_of >= 0

@@ -18,9 +18,9 @@ import numpy as np
 
 from tagwright.arrays import Bools, Doubles, Longs, Workers
 from tagwright.chain.trigrams import Trigrams, check_size, trigram_keys
-from tagwright.encode.dataset import Dataset
+from tagwright.encode.batch import Batch
 from tagwright.encode.encoder import Encoder
-from tagwright.encode.flat_text import Sentences
+from tagwright.encode.text import Sentences
 from tagwright.errors import ParameterError
 from tagwright.learners._base import SequenceTagger
 from tagwright.learners._checkpoint import Checkpoint, digest_of, lasting_parameters
@@ -47,7 +47,7 @@ from tagwright.learners._weights import transfer_weights
 from tagwright.losses import LOSSES
 from tagwright.losses.partial_log import PartialLog, possible_transitions
 from tagwright.losses.run import Loss, sum_of_terms
-from tagwright.scores.linear import LinearScores
+from tagwright.scores.linear import LinearMap
 from tagwright.scores.pattern import find_pattern
 
 ORDER = Range(lambda value: is_whole(value, 1) and value <= 2, "1 or 2")
@@ -127,22 +127,33 @@ class LinearChain(SequenceTagger):
 
         With the loss "sequence_log" a label in y may also be None (unknown) or a collection of labels (one of these).
         """
+        return super().fit(X, y, X_dev, y_dev, sample_weight=sample_weight)
+
+    def _fit(
+        self,
+        X: Sentences,
+        y: PartialLabels,
+        X_dev: Sentences | None,
+        y_dev: Labels | None,
+        before: Self | None,
+        sample_weight: SampleWeight | None = None,
+    ) -> None:
         text = self._read_text(X)
         given = read_training_labels(y, text, partial=self._takes_partial_labels())
-        old = self if self.warm_start and self.__sklearn_is_fitted__() else None
         names, sets = given.names, given.sets
-        encoder = Encoder(self._choose_features(text, set(names)), min_conjunction=self.min_conjunction)
-        data = replace(encoder.learn(text), labels=given.numbers)
+        features = self._choose_features(text, set(names))
+        encoder, (data,) = Encoder.learn(features, [text], min_conjunction=self.min_conjunction)
+        data = replace(data, labels=given.numbers)
         weights = token_weights(data, names, sample_weight, self.label_weights)
         pattern = find_pattern(
             encoder, data, len(names), all_states=self.all_possible_states, min_count=self.min_count, sets=sets
         )
-        scores = LinearScores(encoder, pattern, len(names), np.dtype(self.dtype).type)
+        scores = LinearMap.build(encoder, pattern, len(names), np.dtype(self.dtype).type)
         dictionary = learn_dictionary(self._choose_dictionary(), encoder, data, len(names))
         keys = self._find_trigrams(data, len(names))
         start = np.zeros(pattern.n_weights + len(keys) + len(names) ** 2 + 2 * len(names))
-        if old is not None:
-            transfer_weights(old, encoder, scores, names, start, keys)
+        if before is not None:
+            transfer_weights(before, encoder, pattern, names, start, keys)
         self.labels_, self.encoder_ = names, encoder
         workers = Workers(count_jobs(self.n_jobs))
         try:
@@ -154,7 +165,6 @@ class LinearChain(SequenceTagger):
             self._train(problem, dev, self._find_checkpoint(problem, dev, sets), workers)
         finally:
             workers.close()
-        return self
 
     def _choose_loss(self) -> Loss:
         """What is minimised where all labels are known."""
@@ -169,7 +179,7 @@ class LinearChain(SequenceTagger):
     def _choose_dictionary(self) -> int:
         return 0
 
-    def _find_trigrams(self, data: Dataset, n_labels: int) -> Longs:
+    def _find_trigrams(self, data: Batch, n_labels: int) -> Longs:
         """The label trigrams that get a weight: those of the training data; none of first order.
 
         Y³ weights would be too many to learn, and nearly all would say that a trigram is rare, as its pairs do.
@@ -179,7 +189,7 @@ class LinearChain(SequenceTagger):
         check_size(n_labels, np.dtype(self.dtype).type)
         return np.unique(trigram_keys(data.offsets, data.labels, n_labels))
 
-    def _free_weights(self, vector: Doubles, data: Dataset, label_sets: Bools) -> Bools:
+    def _free_weights(self, vector: Doubles, data: Batch, label_sets: Bools) -> Bools:
         """Which weights may move: those of transitions and boundaries only where they are wanted."""
         free = np.ones(len(vector), np.bool_)
         parts = Weights.split(free, len(self.labels_))  # type: ignore[arg-type]  # views of flags, not of numbers
@@ -196,10 +206,10 @@ class LinearChain(SequenceTagger):
         def decode(w: Doubles) -> Decoder:
             Y, keys = len(self.labels_), problem.keys
             weights = Weights.split(w, Y, 0 if keys is None else len(keys))
-            scores.set_weights(weights.attributes, workers)
             chain = self._constrain(weights.transition, weights.start, weights.stop)
             trigrams = None if keys is None else Trigrams(Y, keys, weights.trigrams)
-            return self.decoder_type(scores, *chain, dictionary=problem.dictionary, trigrams=trigrams)
+            linear = scores.at(weights.attributes, workers)
+            return self.decoder_type(linear, *chain, dictionary=problem.dictionary, trigrams=trigrams)
 
         solver = choose_solver(self.solver, problem.loss, self.c1)
         limits = Limits(self.max_iterations, TOLERANCES[solver] if self.tolerance is None else self.tolerance)

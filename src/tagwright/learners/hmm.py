@@ -26,11 +26,10 @@ from typing import Any, Self
 
 import numpy as np
 
-from tagwright.arrays import Workers
 from tagwright.attributes.templates import FeatureSet
-from tagwright.encode.dataset import Dataset
-from tagwright.encode.flat_text import FlatText, Sentences
+from tagwright.encode.batch import Batch
 from tagwright.encode.forms import N_EDGES
+from tagwright.encode.text import Sentences, Text
 from tagwright.errors import ModelFileError, ParameterError
 from tagwright.learners._base import SequenceTagger
 from tagwright.learners._decoder import Decoder, Scores
@@ -40,8 +39,8 @@ from tagwright.learners._objective import count_gold
 from tagwright.learners._watch import DevSet, all_callbacks
 from tagwright.optim.progress import Progress
 from tagwright.scores.expanded import expand
-from tagwright.scores.linear import LinearScores
-from tagwright.scores.places import Pattern
+from tagwright.scores.linear import LinearMap, LinearScores
+from tagwright.scores.row_index import Pattern
 from tagwright.scores.tables import Counts, Spelling, TableScores, chain_tables
 from tagwright.sequence import Item
 
@@ -72,7 +71,7 @@ class HMM(SequenceTagger):
     dev_curve_: list[float] = fitted()
     converged_: bool = fitted()
 
-    def fit(self, X: Sentences, y: Labels, X_dev: Sentences | None = None, y_dev: Labels | None = None) -> Self:
+    def _fit(self, X: Sentences, y: Labels, X_dev: Sentences | None, y_dev: Labels | None, before: Self | None) -> None:
         """Count. A dev set is scored and decides nothing."""
         began = time.perf_counter()
         text, names, encoder, data = self._read_training(X, y)
@@ -86,17 +85,16 @@ class HMM(SequenceTagger):
         self.n_iter_ = 1
         self.converged_ = True
         self._tell(DevSet.build(self, X_dev, y_dev), began)
-        return self
 
     def _has_word_model(self) -> bool:
         return self.features is None or self.features == "auto"
 
-    def _choose_features(self, text: FlatText, labels: set[str]) -> FeatureSet | None:
+    def _choose_features(self, text: Text, labels: set[str]) -> FeatureSet | None:
         if text.width > 0 and self._has_word_model():
             return FeatureSet.build("word", ["word @ 0"])
         return super()._choose_features(text, labels)
 
-    def _learn_words(self, data: Dataset) -> tuple[TableScores, float]:
+    def _learn_words(self, data: Batch) -> tuple[TableScores, float]:
         """Emission tables over words, and log p(x | y) of the training data."""
         shape = (self.encoder_.columns[0].n_known - N_EDGES, len(self.labels_))
         rows = data.forms[0].astype(np.int64) - N_EDGES
@@ -110,7 +108,7 @@ class HMM(SequenceTagger):
         spelling = Spelling(column.values, counts, suffix_length=length, rare=self.rare)
         return TableScores(column, counts, spelling, self.smoothing)
 
-    def _learn_attributes(self, data: Dataset) -> tuple[LinearScores, float]:
+    def _learn_attributes(self, data: Batch) -> tuple[LinearScores, float]:
         """Weights log(1 + c(a, y) / (κ p(y))), and log p(x | y) of the training data."""
         Y, N, smoothing = len(self.labels_), data.n_tokens, self.smoothing
         tokens = expand(self.encoder_, data)
@@ -120,14 +118,12 @@ class HMM(SequenceTagger):
         counts = Counts.collect(tokens.attributes.astype(np.int64), labels, values, shape)
         shares = np.bincount(data.labels, minlength=Y) / N
         weights = np.log1p(counts.amounts / (smoothing * shares[counts.labels]))
-        scores = LinearScores(self.encoder_, Pattern(counts.pointers, counts.labels), Y, np.float32)
-        scores.set_weights(weights, Workers(1))
+        pattern = Pattern(counts.pointers, counts.labels)
+        scores = LinearMap.build(self.encoder_, pattern, Y, np.float32).at(weights)
         return scores, float(np.sum(counts.amounts * (weights + np.log(smoothing / (N + smoothing)))))
 
     def _tell(self, dev: DevSet | None, began: float) -> None:
         """Score the dev set; one report to the callbacks."""
-        if dev is not None:
-            self.decoder_.scores.fill_tables(Workers(1))
         self.dev_curve_ = [] if dev is None else [dev.score(self.decoder_)]
         score = self.dev_curve_[0] if self.dev_curve_ else None
         report = Progress(1, 1, self.objective_, None, None, time.perf_counter() - began, dev_score=score)
@@ -154,9 +150,8 @@ class HMM(SequenceTagger):
         """
         self._check_fitted()
         row = np.empty((1, self.decoder_.scores.width), self.decoder_.scores.dtype)
-        with self.encoder_.lock:
-            data = self.encode_text(FlatText.build([[item]], width=self.encoder_.width))
-            self.decoder_.scores.emission(data, 0, 1, row)
+        batch = self.encoder_.encode(Text.build([[item]], width=self.encoder_.width))
+        self.decoder_.scores.rows(batch).emission(0, 1, row)
         found = np.exp(row[0, : len(self.labels_)].astype(np.float64))
         return dict(zip(self.labels_, found.tolist(), strict=True))
 

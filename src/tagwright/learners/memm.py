@@ -13,8 +13,8 @@ from __future__ import annotations
 
 from tagwright.arrays import Floats
 from tagwright.chain.local_normalisation import normalise_locally
-from tagwright.encode.dataset import Dataset
-from tagwright.learners._decoder import Decoder
+from tagwright.encode.batch import Batch
+from tagwright.learners._decoder import Decoder, Rows
 from tagwright.learners._estimator import FLAG, parameter
 from tagwright.learners.crf import LinearChain
 from tagwright.losses.local_log import local_log
@@ -27,8 +27,8 @@ class LocalDecoder(Decoder):
     `allowed` labels are put in afterwards, as knowledge about the whole labelling: p(y | x, y is allowed).
     """
 
-    def _emission(self, data: Dataset, first: int, last: int, out: Floats) -> None:
-        super()._emission(data, first, last, out)
+    def _emission(self, scored: Rows, data: Batch, first: int, last: int, out: Floats) -> None:
+        super()._emission(scored, data, first, last, out)
         offsets = data.offsets[first : last + 1]
         transition, start, _ = self.chain_scores
         normalise_locally(out, offsets - offsets[0], transition, start)

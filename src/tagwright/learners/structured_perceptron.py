@@ -11,8 +11,8 @@ from typing import Self
 import numpy as np
 
 from tagwright.arrays import Doubles, Longs, Workers
-from tagwright.encode.dataset import Dataset
-from tagwright.encode.flat_text import Sentences
+from tagwright.encode.batch import Batch
+from tagwright.encode.text import Sentences
 from tagwright.learners._base import SequenceTagger
 from tagwright.learners._decoder import Decoder
 from tagwright.learners._estimator import FLAG, NOT_NEGATIVE, WHOLE, fitted, parameter
@@ -23,7 +23,7 @@ from tagwright.learners._weights import transfer_weights
 from tagwright.optim.online import AveragedPerceptron
 from tagwright.optim.progress import Progress
 from tagwright.scores.expanded import expand
-from tagwright.scores.linear import LinearScores
+from tagwright.scores.linear import LinearMap
 from tagwright.scores.pattern import find_pattern
 from tagwright.scores.wide_rows import TokenWeights, WidePattern
 
@@ -70,16 +70,16 @@ class StructuredPerceptron(SequenceTagger):
     dev_curve_: list[float] = fitted()
     converged_: bool = fitted()
 
-    def fit(self, X: Sentences, y: Labels, X_dev: Sentences | None = None, y_dev: Labels | None = None) -> Self:
-        """Train online. Ctrl-C once stops and keeps the model so far."""
+    def _fit(self, X: Sentences, y: Labels, X_dev: Sentences | None, y_dev: Labels | None, before: Self | None) -> None:
+        """Train online."""
         _, names, encoder, data = self._read_training(X, y)
         pattern = find_pattern(encoder, data, len(names), all_states=self.all_possible_states, min_count=self.min_count)
-        scores = LinearScores(encoder, pattern, len(names), np.float32)
+        scores = LinearMap.build(encoder, pattern, len(names), np.float32)
         rows = WidePattern.build(pattern, len(names))
         states = [AveragedPerceptron(rows, scores.width, int(data.lengths.max())) for _ in range(self.orders)]
-        if self.warm_start and self.__sklearn_is_fitted__():
+        if before is not None:
             start = np.zeros(pattern.n_weights + len(names) ** 2 + 2 * len(names))
-            transfer_weights(self, encoder, scores, names, start, np.empty(0, np.int64))
+            transfer_weights(before, encoder, pattern, names, start, np.empty(0, np.int64))
             for state in states:
                 state.begin_from(start)
         self.labels_, self.encoder_ = names, encoder
@@ -92,18 +92,16 @@ class StructuredPerceptron(SequenceTagger):
             self._learn(states, data, scores, watch, workers)
         finally:
             workers.close()
-        return self
 
-    def _decode(self, scores: LinearScores, vector: Doubles) -> Decoder:
+    def _decode(self, scores: LinearMap, vector: Doubles) -> Decoder:
         weights = Weights.split(vector, len(self.labels_))
-        scores.set_weights(weights.attributes, Workers(1))
-        return Decoder(scores, *self._constrain(weights.transition, weights.start, weights.stop))
+        return Decoder(scores.at(weights.attributes), *self._constrain(weights.transition, weights.start, weights.stop))
 
     def _learn(
         self,
         states: list[AveragedPerceptron],
-        data: Dataset,
-        scores: LinearScores,
+        data: Batch,
+        scores: LinearMap,
         watch: Watch[Doubles],
         workers: Workers,
     ) -> None:

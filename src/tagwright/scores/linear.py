@@ -173,9 +173,7 @@ def score_tokens(locations: Ints, tables: Tables, batch: Batch, begin: int, n_la
     n = len(locations)
     add_scores(locations, tables, n_labels, sorting_room(locations.shape[1]), out[:n])
     if len(batch.attributes):
-        add_attribute_scores(
-            batch.pointers, batch.attributes, batch.values, tables.weights, begin, begin + n, out
-        )
+        add_attribute_scores(batch.pointers, batch.attributes, batch.values, tables.weights, begin, begin + n, out)
 
 
 def sorting_room(n_slots: int) -> Ints:

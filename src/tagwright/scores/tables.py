@@ -29,11 +29,11 @@ from itertools import pairwise
 import numpy as np
 
 from tagwright.arrays import Doubles, Floats, Ints, Longs, padded, zero_rows
-from tagwright.text.characters import all_capitals, capitalised, classes_of, has_digit, has_hyphen
 from tagwright.encode.batch import Batch, spread
 from tagwright.encode.forms import N_EDGES, ColumnForms
 from tagwright.scores.linear import Tables, add_scores, sorting_room
 from tagwright.scores.row_index import Weights
+from tagwright.text.characters import all_capitals, capitalised, classes_of, has_digit, has_hyphen
 
 BACKOFF = 5.0
 """β: how many tokens the more general distribution counts for. On POS dev sets, 3 to 10 differ by about 0.1; with
