@@ -35,7 +35,8 @@ def worker(folder: Path, data: str) -> None:
     import warnings
 
     from benchmarks.corpora import read_task, words_alone
-    from tagwright import CRF, GuidedTagger, HMSVM, SequenceAdaBoost, StructuredPerceptron, load
+    import tagwright
+    from tagwright import CRF, StructuredPerceptron, load
 
     warnings.simplefilter("ignore")
     corpus = read_task("ewt", Path(data))
@@ -85,9 +86,9 @@ def worker(folder: Path, data: str) -> None:
         "order_2_pass": lambda: passes(1, 6, (some, labels), order=2, tag_dictionary=3),
         "sgd": lambda: clock(lambda: CRF("pos", solver="sgd", max_iterations=2, random_state=0).fit(X, y)),
         "perceptron": lambda: clock(lambda: StructuredPerceptron("pos", epochs=2, random_state=0).fit(X, y)),
-        "guided": lambda: clock(lambda: GuidedTagger("best", epochs=1, orders=1, random_state=0).fit(X[:4000], y[:4000])),
-        "hmsvm": lambda: clock(lambda: HMSVM("pos", max_iterations=5, random_state=0).fit(X[:3000], y[:3000])),
-        "boosting": lambda: clock(lambda: SequenceAdaBoost("pos", rounds=60).fit(some, labels)),
+        "guided": lambda: clock(lambda: tagwright.GuidedTagger("best", epochs=1, orders=1, random_state=0).fit(X[:4000], y[:4000])),
+        "hmsvm": lambda: clock(lambda: tagwright.HMSVM("pos", max_iterations=5, random_state=0).fit(X[:3000], y[:3000])),
+        "boosting": lambda: clock(lambda: tagwright.SequenceAdaBoost("pos", rounds=60).fit(some, labels)),
     }
     if not (folder / "dictionary.tw").exists():
         CRF("pos", max_iterations=40, n_jobs=2).fit(X, y).save(folder / "pos.tw")

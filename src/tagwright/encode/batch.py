@@ -10,7 +10,6 @@ attribute codes the batch carries (UnknownWords). The encoder learns nothing fro
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -26,8 +25,7 @@ class UnknownWords(NamedTuple):
     codes: Ints  # [U, K]
 
 
-@dataclass(frozen=True, slots=True)
-class Batch:
+class Batch(NamedTuple):
     """N sentences, n tokens; sentence i holds the tokens offsets[i] to offsets[i + 1] − 1."""
 
     offsets: Longs  # [N + 1]

@@ -21,7 +21,7 @@ from tagwright.attributes.templates import Cell
 from tagwright.encode.batch import UnknownWords
 from tagwright.encode.forms import N_EDGES, ColumnForms
 from tagwright.errors import TemplateError
-from tagwright.text.key_table import EMPTY, PREFETCH_DISTANCE, KeyTable, first_slot
+from tagwright.text.key_table import EMPTY, PREFETCH_DISTANCE, KeyTable, first_slot, slots_for
 
 NO_COMBINATION = 0
 """The form of a token that has none of the known combinations."""
@@ -71,18 +71,30 @@ class Conjunction:
         return digits[::-1]
 
 
-class CellArrays(NamedTuple):
-    """The cells of some conjunctions, for kernels: conjunction c has the cells pointers[c] to pointers[c + 1] − 1."""
+class Cells(NamedTuple):
+    """The cells of some groups of conjunctions, for kernels: group g has the cells pointers[g] to pointers[g + 1] − 1.
 
-    pointers: Longs  # [C + 1]
+    `word[-1] & word[0]` and `word[0] & word[1]` ask for the same pairs of words, one from the second word, the other from
+    the first: conjunctions that are alike but for a shift are a group, whose keys are made, and looked up, once.
+    """
+
+    pointers: Longs  # [G + 1]
     cells: Longs  # [M, 5]: row of the token codes, offset, number of values, code beyond the left end, the right end
 
 
 class Lookup(NamedTuple):
-    """The hash tables of some conjunctions: conjunction c has slots[begins[c] : begins[c + 1]]."""
+    """The hash tables of some groups: group g has slots[begins[g] : begins[g + 1]], in which a key leads to the forms of
+    its two members in one number (0: none). Member k has its forms in row rows[g, k] (NOBODY: there is no such member),
+    and at token p those of the key at p + shifts[g, k]."""
 
     slots: Longs
-    begins: Longs  # [C + 1]
+    begins: Longs  # [G + 1]
+    rows: Longs  # [G, 2]
+    shifts: Longs  # [G, 2]
+
+
+NOBODY = -1
+FORM_BITS = 32
 
 
 class Conjunctions:
@@ -91,46 +103,60 @@ class Conjunctions:
     def __init__(self, members: Sequence[Conjunction], columns: Sequence[ColumnForms]) -> None:
         self.members = tuple(members)
         self._columns = tuple(columns)
-        self._wanted, self.arrays = cell_arrays([member.index for member in members], columns)
+        self._codes = tuple(column.codes for column in columns)
 
     @cached_property
-    def _lookup(self) -> Lookup:
-        slots = [member.table.slots for member in self.members]
-        return Lookup(np.concatenate(slots), np.cumsum([0, *map(len, slots)]))
+    def _plain(self) -> tuple[Longs, ...]:
+        """Wanted codes, cells and hash tables, as plain arrays (text/string_table.py)."""
+        groups: dict[tuple[CellIndex, ...], list[tuple[int, int]]] = {}
+        for c, member in enumerate(self.members):
+            shift = member.index[0].offset
+            relative = tuple(at._replace(offset=at.offset - shift) for at in member.index)
+            groups.setdefault(relative, []).append((c, shift))
+        pairs = [(cells, own[k : k + 2]) for cells, own in groups.items() for k in range(0, len(own), 2)]
+        wanted, arrays = cell_arrays([cells for cells, _ in pairs], self._columns)
+        slots = [self._shared_slots([c for c, _ in own]) for _, own in pairs]
+        begins = np.cumsum([0, *map(len, slots)])
+        rows, shifts = np.full((len(pairs), 2), NOBODY, np.int64), np.zeros((len(pairs), 2), np.int64)
+        for g, (_, own) in enumerate(pairs):
+            for k, (c, shift) in enumerate(own):
+                rows[g, k], shifts[g, k] = len(self._columns) + c, shift
+            shifts[g, len(own) :] = shifts[g, 0]
+        return wanted, *arrays, np.concatenate(slots), begins, rows, shifts
+
+    def _shared_slots(self, group: Sequence[int]) -> Longs:
+        """The hash table of one group: keys, with the forms of both members."""
+        keys = [self.members[c].table.keys for c in group]
+        both = np.sort(np.concatenate(keys))
+        slots = slots_for(int(np.count_nonzero(both[1:] != both[:-1])) + 1)
+        for k, own in enumerate(keys):
+            insert_forms(own, FORM_BITS * k, slots)
+        return slots
 
     def find(self, forms: Ints, unknown: Sequence[UnknownWords], offsets: Longs) -> None:
         """The forms of all conjunctions into the rows of forms [C, n] after those of the columns."""
-        if self.members:
-            codes = token_codes(self._wanted, self._columns, forms, unknown)
-            waiting = np.empty((PREFETCH_DISTANCE, 2), np.int64)
-            find_combinations(self.arrays, self._lookup, codes, offsets, waiting, forms[len(self._columns) :])
+        if not self.members:
+            return
+        plain = self._plain
+        codes = np.empty((len(plain[0]), forms.shape[1]), np.int32)
+        new = tuple([words.codes for words in unknown])
+        waiting = np.empty((PREFETCH_DISTANCE, 4), np.int64)
+        find_combinations(plain, self._codes, new, offsets, codes, waiting, forms)
 
 
-def cell_arrays(
-    conjunctions: Sequence[Sequence[CellIndex]], columns: Sequence[ColumnForms]
-) -> tuple[list[tuple[int, int]], CellArrays]:
-    """The (column, term) pairs whose codes are wanted for every token, and the cells of the conjunctions."""
-    wanted = list(dict.fromkeys((at.column, at.term) for index in conjunctions for at in index))
+def cell_arrays(groups: Sequence[Sequence[CellIndex]], columns: Sequence[ColumnForms]) -> tuple[Longs, Cells]:
+    """The (column, term) pairs whose codes are wanted for every token [J, 2], and the cells of the groups."""
+    wanted = list(dict.fromkeys((at.column, at.term) for index in groups for at in index))
     cells = [
         (
             wanted.index((at.column, at.term)), at.offset, len(columns[at.column].vocabularies[at.term]),
             *columns[at.column].codes[:N_EDGES, at.term].tolist(),
         )
-        for index in conjunctions
+        for index in groups
         for at in index
     ]  # fmt: skip
-    pointers = np.cumsum([0, *map(len, conjunctions)])
-    return wanted, CellArrays(pointers, np.array(cells, np.int64).reshape(-1, 5))
-
-
-def token_codes(
-    wanted: Sequence[tuple[int, int]], columns: Sequence[ColumnForms], forms: Ints, unknown: Sequence[UnknownWords]
-) -> Ints:
-    """The codes of the wanted (column, term) pairs for every token [pairs, n]."""
-    codes = np.empty((len(wanted), forms.shape[1]), np.int32)
-    for row, (column, term) in zip(codes, wanted, strict=True):
-        gather_codes(forms[column], columns[column].codes, unknown[column].codes, term, row)
-    return codes
+    pointers = np.cumsum([0, *map(len, groups)])
+    return np.array(wanted, np.int64).reshape(-1, 2), Cells(pointers, np.array(cells, np.int64).reshape(-1, 5))
 
 
 def find_keys(
@@ -143,8 +169,10 @@ def find_keys(
     """The key of a conjunction at every token; −1 where a cell is absent."""
     wanted, arrays = cell_arrays([index], columns)
     check_size(arrays.cells[:, 2].tolist())
-    keys = np.empty(int(offsets[-1]), np.int64)
-    list_keys(arrays, token_codes(wanted, columns, forms, unknown), offsets, keys)
+    keys, codes = np.empty(int(offsets[-1]), np.int64), np.empty((len(wanted), forms.shape[1]), np.int32)
+    known, new = tuple(column.codes for column in columns), tuple(words.codes for words in unknown)
+    gather_codes(wanted, forms, known, new, codes)
+    list_keys(arrays, codes, offsets, keys)
     return keys
 
 
@@ -165,19 +193,22 @@ def join_codes(codes: Sequence[Ints], sizes: Sequence[int]) -> Longs:
 
 
 @tight_kernel
-def gather_codes(forms: Ints, codes: Ints, unknown: Ints, term: int, out: Ints) -> None:
-    """out[p] = the code of a term for the form at p: of a known one, or of an unknown word of the batch."""
-    n = codes.shape[0]
-    for p in range(forms.shape[0]):
-        f = forms[p]
-        out[p] = codes[f, term] if f < n else unknown[f - n, term]
+def gather_codes(wanted: Longs, forms: Ints, known: tuple[Ints, ...], unknown: tuple[Ints, ...], codes: Ints) -> None:
+    """codes[j, p] = the code that term wanted[j, 1] of column wanted[j, 0] has for the form at p: a known one, or an
+    unknown word of the batch. known, unknown: the codes of every column's forms and of its unknown words."""
+    for j in range(wanted.shape[0]):
+        column, term = wanted[j, 0], wanted[j, 1]
+        n = known[column].shape[0]
+        for p in range(forms.shape[1]):
+            f = forms[column, p]
+            codes[j, p] = known[column][f, term] if f < n else unknown[column][f - n, term]
 
 
 @tight_kernel
-def join_cells(arrays: CellArrays, c: int, codes: Ints, p: int, begin: int, end: int) -> int:
-    """The key of conjunction c at token p of the sentence from `begin` to `end`; EMPTY where a cell is absent."""
+def join_cells(arrays: Cells, g: int, codes: Ints, p: int, begin: int, end: int) -> int:
+    """The key of group g at p, in or beside the sentence from `begin` to `end`; EMPTY where a cell is absent."""
     key = 0
-    for m in range(arrays.pointers[c], arrays.pointers[c + 1]):
+    for m in range(arrays.pointers[g], arrays.pointers[g + 1]):
         q = p + arrays.cells[m, 1]
         code = arrays.cells[m, 3] if q < begin else arrays.cells[m, 4] if q >= end else codes[arrays.cells[m, 0], q]
         if code < 0:
@@ -187,41 +218,67 @@ def join_cells(arrays: CellArrays, c: int, codes: Ints, p: int, begin: int, end:
 
 
 @tight_kernel
-def list_keys(arrays: CellArrays, codes: Ints, offsets: Longs, keys: Longs) -> None:
-    """The keys of the one conjunction at every token."""
+def list_keys(arrays: Cells, codes: Ints, offsets: Longs, keys: Longs) -> None:
+    """The keys of the one group at every token."""
     for i in range(offsets.shape[0] - 1):
         for p in range(offsets[i], offsets[i + 1]):
             keys[p] = join_cells(arrays, 0, codes, p, offsets[i], offsets[i + 1])
 
 
 @tight_kernel
-def look_up(key: int, slots: Longs, begin: int, n: int) -> int:
-    """The form of a combination, among n numbers from slots[begin] on."""
+def insert_forms(keys: Longs, shift: int, slots: Longs) -> None:
+    """The forms of one member's keys, `shift` bits up."""
+    for n in range(keys.shape[0]):
+        slot = first_slot(keys[n], slots.shape[0])
+        while slots[slot] != EMPTY and slots[slot] != keys[n]:
+            slot = (slot + 2) & (slots.shape[0] - 1)
+        if slots[slot] == EMPTY:
+            slots[slot], slots[slot + 1] = keys[n], 0
+        slots[slot + 1] |= (n + N_EDGES) << shift
+
+
+@tight_kernel
+def write_forms(waiting: Longs, w: int, lookup: Lookup, g: int, forms: Ints) -> None:
+    """Look up a key, and give its forms to the tokens that have them. waiting[w]: key, where it is, the ends of its
+    sentence."""
+    key, q, begin, end = waiting[w, 0], waiting[w, 1], waiting[w, 2], waiting[w, 3]
+    first, n = lookup.begins[g], lookup.begins[g + 1] - lookup.begins[g]
     slot = first_slot(key, n)
-    while slots[begin + slot] != key and slots[begin + slot] != EMPTY:  # nearly never
+    while lookup.slots[first + slot] != key and lookup.slots[first + slot] != EMPTY:  # nearly never
         slot = (slot + 2) & (n - 1)
-    return int(slots[begin + slot + 1] + N_EDGES) if slots[begin + slot] == key else NO_COMBINATION
+    both = max(lookup.slots[first + slot + 1], 0)  # that of an empty slot is −1
+    if begin <= q - lookup.shifts[g, 0] < end:
+        forms[lookup.rows[g, 0], q - lookup.shifts[g, 0]] = both & 0xFFFFFFFF
+    if lookup.rows[g, 1] != NOBODY and begin <= q - lookup.shifts[g, 1] < end:
+        forms[lookup.rows[g, 1], q - lookup.shifts[g, 1]] = both >> FORM_BITS
 
 
 @tight_kernel
 def find_combinations(
-    arrays: CellArrays, lookup: Lookup, codes: Ints, offsets: Longs, waiting: Longs, forms: Ints
-) -> None:
-    """As Conjunctions.find. waiting [PREFETCH_DISTANCE, 2]: keys whose slots were asked for, and their tokens."""
-    for c in range(arrays.pointers.shape[0] - 1):
-        begin, size, n = lookup.begins[c], lookup.begins[c + 1] - lookup.begins[c], 0
+    plain: tuple[Longs, Longs, Longs, Longs, Longs, Longs, Longs], known: tuple[Ints, ...], unknown: tuple[Ints, ...],
+    offsets: Longs, codes: Ints, waiting: Longs, forms: Ints,
+) -> None:  # fmt: skip
+    """As Conjunctions.find: the forms of the conjunctions into the rows after those of the columns. known, unknown: as
+    for gather_codes. Work: codes [J, n]; waiting [PREFETCH_DISTANCE, 4], keys whose slots were asked for."""
+    wanted, arrays = plain[0], Cells(plain[1], plain[2])
+    lookup = Lookup(plain[3], plain[4], plain[5], plain[6])
+    gather_codes(wanted, forms, known, unknown, codes)
+    for c in range(len(known), forms.shape[0]):
+        forms[c, :] = NO_COMBINATION
+    for g in range(arrays.pointers.shape[0] - 1):
+        low, high = min(lookup.shifts[g, 0], lookup.shifts[g, 1]), max(lookup.shifts[g, 0], lookup.shifts[g, 1])
+        first, size, n = lookup.begins[g], lookup.begins[g + 1] - lookup.begins[g], 0
         for i in range(offsets.shape[0] - 1):
-            for p in range(offsets[i], offsets[i + 1]):
-                key = join_cells(arrays, c, codes, p, offsets[i], offsets[i + 1])
+            begin, end = offsets[i], offsets[i + 1]
+            for q in range(begin + low, end + high):
+                key = join_cells(arrays, g, codes, q, begin, end)
                 if key == EMPTY:
-                    forms[c, p] = NO_COMBINATION
                     continue
                 w = n % PREFETCH_DISTANCE
                 if n >= PREFETCH_DISTANCE:
-                    forms[c, waiting[w, 1]] = look_up(waiting[w, 0], lookup.slots, begin, size)
-                waiting[w, 0], waiting[w, 1] = key, p
-                fetch_early(lookup.slots, begin + first_slot(key, size))
+                    write_forms(waiting, w, lookup, g, forms)
+                waiting[w, 0], waiting[w, 1], waiting[w, 2], waiting[w, 3] = key, q, begin, end
+                fetch_early(lookup.slots, first + first_slot(key, size))
                 n += 1
         for k in range(max(0, n - PREFETCH_DISTANCE), n):
-            w = k % PREFETCH_DISTANCE
-            forms[c, waiting[w, 1]] = look_up(waiting[w, 0], lookup.slots, begin, size)
+            write_forms(waiting, k % PREFETCH_DISTANCE, lookup, g, forms)

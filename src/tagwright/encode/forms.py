@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -24,7 +25,7 @@ from tagwright.encode.batch import UnknownWords
 from tagwright.encode.vocabulary import Vocabulary
 from tagwright.text.key_table import first_slot
 from tagwright.text.spelling import Pieces, Speller
-from tagwright.text.string_table import StringTable, StringTables, find_number, number_strings, string_key
+from tagwright.text.string_table import Plain, StringTable, StringTables, find_number, number_strings, string_key
 from tagwright.text.strings import Strings, join
 
 N_EDGES = 2
@@ -73,6 +74,14 @@ class ColumnForms:
     def n_known(self) -> int:
         return len(self.codes)
 
+    @cached_property
+    def _no_words(self) -> UnknownWords:
+        return UnknownWords(Strings.of([], 0), np.empty((0, len(self.terms)), np.int32))
+
+    @cached_property
+    def _plain_tables(self) -> tuple[Plain, Longs, Longs, Longs]:
+        return tuple(self.tables.strings), self.tables.slots, self.tables.firsts, self.tables.begins  # type: ignore[return-value]
+
     @property
     def values(self) -> list[str]:
         """The known values."""
@@ -82,13 +91,14 @@ class ColumnForms:
         """The form of every value into forms [n]; returns the values that are not known."""
         unknown = self.table.find(values, forms, N_EDGES)
         if len(unknown) == 0:
-            return UnknownWords(values.take(unknown), np.empty((0, len(self.terms)), np.int32))
+            return self._no_words
         these = values.take(unknown)
         numbers, first = number_strings(these)
         forms[unknown] = numbers + self.n_known
         words = these.take(first)
         codes = np.empty((words.n, len(self.terms)), np.int32)
-        find_codes(self.speller.spell(words), self.tables, np.empty(len(self.terms), np.int64), codes)
+        pieces = self.speller.spell(words)
+        find_codes(tuple(pieces), self._plain_tables, np.empty(len(self.terms), np.int64), codes)
         return UnknownWords(words, codes)
 
 
@@ -110,8 +120,9 @@ def with_edges(term: Term, values: Strings) -> Strings:
 
 
 @tight_kernel
-def find_codes(pieces: Pieces, tables: StringTables, keys: Longs, codes: Ints) -> None:
+def find_codes(given: Plain, plain: tuple[Plain, Longs, Longs, Longs], keys: Longs, codes: Ints) -> None:
     """codes[w, k] = number of piece (w, k) in vocabulary k; UNKNOWN where it has none. keys [K]: work."""
+    pieces, tables = Pieces(*given), StringTables(Strings(*plain[0]), plain[1], plain[2], plain[3])
     n, K = codes.shape
     for w in range(n):
         for k in range(K):

@@ -10,7 +10,6 @@ items      all items, sentence after sentence; made when somebody asks
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate, chain
 
@@ -22,14 +21,17 @@ from tagwright.sequence import Item
 from tagwright.text.strings import Strings
 
 Sentences = Sequence[Sequence[Item]]
+LISTS = {list}
 
 
-@dataclass(frozen=True, eq=False)
 class Text:
-    sentences: Sentences
-    offsets: Longs
-    width: int
-    columns: tuple[Strings, ...] = ()
+    """As above."""
+
+    def __init__(self, sentences: Sentences, offsets: Longs, width: int, columns: tuple[Strings, ...] = ()) -> None:
+        self.sentences = sentences
+        self.offsets = offsets
+        self.width = width
+        self.columns = columns
 
     @classmethod
     def build(
@@ -75,9 +77,10 @@ class Text:
 
 def sentence_offsets(X: Sentences, argument: str = "X") -> tuple[Longs, int]:
     """Where every sentence begins, end to end [N + 1], and how many are empty. What is no list of lists is refused."""
-    if isinstance(X, str | Mapping) or not hasattr(X, "__len__"):
+    plain = type(X) is list and set(map(type, X)) == LISTS  # nearly always
+    if not plain and (isinstance(X, str | Mapping) or not hasattr(X, "__len__")):
         raise DataError(f"expected a list of sentences, found {type(X).__name__}", location=argument)
-    if not any(issubclass(kind, str) or not hasattr(kind, "__len__") for kind in set(map(type, X))):
+    if plain or not any(issubclass(kind, str) or not hasattr(kind, "__len__") for kind in set(map(type, X))):
         lengths = list(map(len, X))
         return np.array(list(accumulate(lengths, initial=0)), np.int64), lengths.count(0)
     for i, sentence in enumerate(X):

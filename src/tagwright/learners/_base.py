@@ -8,13 +8,14 @@ any number of threads may predict with one model, and a pickle is the bytes of i
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
 from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tagwright.arrays import Bools, Doubles, Longs, Workers
 from tagwright.attributes.templates import FeatureSet, resolve, split_clusters
@@ -128,30 +129,16 @@ class SequenceTagger(Estimator):
             raise ParameterError(f"decoding must be one of 'viterbi', 'posterior', found {decoding!r}")
         if decoding == "posterior":
             self._require_probabilities("posterior decoding")
-        if not JOBS.accepts(n_jobs):
-            raise ParameterError(f"n_jobs must be {JOBS.expected}, found {n_jobs!r}")
-        names = np.array(self.labels_, object)
-        out: list[list[list[str]]] = []
-
-        def tag(number: int, batch: Batch, mask: Bools | None, offsets: Longs) -> None:
-            decode = self.decoder_.best if decoding == "viterbi" else self.decoder_.best_by_position
-            out[number] = name_labels(decode(batch, mask), offsets, names)
-
-        if n_jobs in (None, 1):
-            for number, part in enumerate(self._encoded(X, allowed)):
-                out.append([])
-                tag(number, *part)
-            return list(chain.from_iterable(out))
         cuts = self._cut(X)
-        out.extend([[]] * len(cuts.runs))
-        workers = Workers(count_jobs(n_jobs))
-        try:
-            workers.run(
-                lambda number, run: tag(number, *self._encode(X, allowed, cuts, run)), list(enumerate(cuts.runs))
-            )
-        finally:
-            workers.close()
-        return list(chain.from_iterable(out))
+        out: list[list[list[str]]] = [[]] * len(cuts.runs)
+
+        def tag(number: int, run: tuple[int, int]) -> None:
+            batch, mask, offsets = self._encode(X, allowed, cuts, run)
+            decode = self.decoder_.best if decoding == "viterbi" else self.decoder_.best_by_position
+            out[number] = name_labels(decode(batch, mask), offsets, self.label_array_)
+
+        run_pieces(tag, list(enumerate(cuts.runs)), n_jobs)
+        return out[0] if len(out) == 1 else list(chain.from_iterable(out))
 
     def predict_marginals(self, X: Sentences, allowed: Allowed | None = None) -> list[list[dict[str, float]]]:
         """For every item, the probability of each label given the whole sentence."""
@@ -251,6 +238,11 @@ class SequenceTagger(Estimator):
             mask = allowed_mask(entries, text, self.labels_)
         return self.encoder_.encode(text), mask, offsets
 
+    @cached_property
+    def label_array_(self) -> NDArray[np.object_]:
+        """The labels as an array."""
+        return np.array(self.labels_, object)
+
     def _require_probabilities(self, what: str) -> None:
         if not self.probabilistic:
             raise ParameterError(f"{type(self).__name__} has no probabilities, so no {what}; use a CRF, MEMM or HMM")
@@ -284,10 +276,9 @@ class SequenceTagger(Estimator):
         text = self._read_text(X)
         flat = check_labels(y, text)
         names = sorted(set(flat))
-        encoder = Encoder(
-            self._choose_features(text, set(names)), min_conjunction=self.get_params().get("min_conjunction", 1)
-        )
-        return TrainingData(text, names, encoder, replace(encoder.learn(text), labels=number_labels(flat, names)))
+        least = self.get_params().get("min_conjunction", 1)
+        encoder, (data,) = Encoder.learn(self._choose_features(text, set(names)), [text], min_conjunction=least)
+        return TrainingData(text, names, encoder, data._replace(labels=number_labels(flat, names)))
 
     def _read_text(self, X: Sentences) -> Text:
         """Check the parameters and the sentences to train on. What was calibrated on an older model is forgotten."""
@@ -370,6 +361,21 @@ class SequenceTagger(Estimator):
         if self.decoder_.trigrams is not None:
             chain_weights += int(np.count_nonzero(self.decoder_.trigrams.weights))
         return chain_weights + self.decoder_.scores.n_parameters
+
+
+def run_pieces(task: Callable[..., None], pieces: list[tuple[Any, ...]], n_jobs: int | None) -> None:
+    """Call task(*piece) for every piece, on so many threads."""
+    if n_jobs is not None and not JOBS.accepts(n_jobs):
+        raise ParameterError(f"n_jobs must be {JOBS.expected}, found {n_jobs!r}")
+    if n_jobs is None or n_jobs == 1 or len(pieces) < 2:
+        for piece in pieces:
+            task(*piece)
+        return
+    workers = Workers(count_jobs(n_jobs))
+    try:
+        workers.run(task, pieces)
+    finally:
+        workers.close()
 
 
 def _unpickle(cls: type[SequenceTagger], params: dict[str, Any], data: bytes | None) -> SequenceTagger:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import replace
 from itertools import chain
 from typing import Self
 
@@ -143,7 +142,7 @@ class LinearChain(SequenceTagger):
         names, sets = given.names, given.sets
         features = self._choose_features(text, set(names))
         encoder, (data,) = Encoder.learn(features, [text], min_conjunction=self.min_conjunction)
-        data = replace(data, labels=given.numbers)
+        data = data._replace(labels=given.numbers)
         weights = token_weights(data, names, sample_weight, self.label_weights)
         pattern = find_pattern(
             encoder, data, len(names), all_states=self.all_possible_states, min_count=self.min_count, sets=sets

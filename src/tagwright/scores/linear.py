@@ -16,6 +16,7 @@ table (scores/row_index.py).
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -135,26 +136,30 @@ class LinearScores:
         """Weights that are not zero."""
         return int(np.count_nonzero(self.weights.values))
 
+    @cached_property
+    def tables(self) -> Tables:
+        """What locations of known words lead to."""
+        nothing = self.table[:0]
+        return Tables(self.table, self.table.reshape(-1), nothing, nothing.reshape(-1), self.weights)
+
     def rows(self, batch: Batch, wanted: Bools | None = None) -> LinearRows:
         """The scores of a batch; where `wanted` [n] is given, only of those tokens."""
-        index, unknown = self.map.index, NO_UNKNOWN
-        extra = self.table[:0]
-        if any(len(words.codes) for words in batch.unknown):
+        index, unknown, tables = self.map.index, NO_UNKNOWN, self.tables
+        if any([len(words.codes) for words in batch.unknown]):
             unknown, end = index.of_unknown(batch)
             extra = zero_rows((end - index.n_rows, self.width), self.dtype)
             ends = np.append(unknown.begins, len(unknown.locations))
             for c, words in enumerate(batch.unknown):
                 own = unknown.locations[ends[c] : ends[c + 1]]
                 self.map.fill(c, words.codes, own, self.weights, self.shared, extra, index.n_rows)
-        tables = Tables(self.table, self.table.reshape(-1), extra, extra.reshape(-1), self.weights)
+            tables = tables._replace(unknown=extra, unknown_vector=extra.reshape(-1))
         return LinearRows(self, batch, index.of_tokens(batch, unknown, wanted), tables)
 
 
 NO_UNKNOWN = Locations(np.empty(0, np.int32), np.empty(0, np.int64))
 
 
-@dataclass(frozen=True, eq=False)
-class LinearRows:
+class LinearRows(NamedTuple):
     """The scores of one batch."""
 
     scores: LinearScores

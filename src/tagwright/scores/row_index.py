@@ -102,10 +102,12 @@ class RowIndex:
         self.n_columns = len(encoder.columns)
         codes = [source.codes for source in encoder.sources]
         self.known, self.n_rows = self._locate(codes, 0)
-        readers = [(c, s, int(offset)) for c, slots in enumerate(self.slots) for s, offset in enumerate(slots.offsets)]
-        sources = [(len(own), slots.n_slots) for own, slots in zip(codes, self.slots, strict=True)]
-        self.readers: Longs = np.array(readers, np.int64).reshape(-1, 3)
-        self.sources: Longs = np.array(sources, np.int64).reshape(-1, 2)
+        readers = [
+            (c, offset, self.known.begins[c] + s, slots.n_slots, s, len(codes[c]))
+            for c, slots in enumerate(self.slots)
+            for s, offset in enumerate(slots.offsets)
+        ]
+        self.readers: Longs = np.array(readers, np.int64).reshape(-1, 6)
 
     def _locate(self, codes: list[Ints], n_rows: int) -> tuple[Locations, int]:
         """The locations of forms with these codes, source by source; rows are numbered from n_rows on. Returns their
@@ -131,9 +133,10 @@ class RowIndex:
 
     def of_tokens(self, batch: Batch, unknown: Locations, wanted: Bools | None = None) -> Ints:
         """The locations of every token in all slots [n, S]; where `wanted` [n] is given, only of those tokens."""
-        out = np.empty((batch.n_tokens, len(self.readers)), np.int32)
+        out = np.empty((batch.forms.shape[1], len(self.readers)), np.int32)
         wanted = EVERY if wanted is None else wanted
-        list_locations(batch.forms, self.readers, self.sources, self.known, unknown, batch.offsets, wanted, out)
+        known = self.known.locations
+        list_locations(batch.forms, self.readers, known, tuple(unknown), batch.offsets, wanted, out)
         return out
 
 
@@ -179,27 +182,27 @@ def find_form(forms: Ints, p: int, offset: int, begin: int, end: int) -> int:
 
 @tight_kernel
 def list_locations(
-    forms: Ints, readers: Longs, sources: Longs, known: Locations, unknown: Locations, offsets: Longs, wanted: Bools,
-    out: Ints,
-) -> None:  # fmt: skip
+    forms: Ints, readers: Longs, known: Ints, of_unknown: tuple[Ints, Longs], offsets: Longs, wanted: Bools, out: Ints
+) -> None:
     """The locations of the tokens of all sentences, out [n, S]; of the wanted ones [n], or of all where `wanted` is
-    empty. readers [S, 3]: source of a slot, which of its slots it is, and its offset; sources [C, 2]: known forms of a
-    source, and its slots."""
+    empty. readers [S, 6]: source of a slot, its offset, where the locations of its known forms begin and how far apart
+    they are, which of the source's slots it is, and how many forms of the source are known."""
+    unknown = Locations(*of_unknown)
     S, n = readers.shape[0], out.shape[0]
     for i in range(offsets.shape[0] - 1):
         begin, end = offsets[i], offsets[i + 1]
         for p in range(begin, end):
-            for c in range(sources.shape[0] if p + PREFETCH_DISTANCE < n else 0):
-                fetch_early(known.locations, known.begins[c] + forms[c, p + PREFETCH_DISTANCE] * sources[c, 1])
+            for s in range(S if p + PREFETCH_DISTANCE < n else 0):
+                if readers[s, 4] == 0:  # of each source the first: its other slots are beside it
+                    fetch_early(known, readers[s, 2] + forms[readers[s, 0], p + PREFETCH_DISTANCE] * readers[s, 3])
             if wanted.shape[0] > 0 and not wanted[p]:
                 for s in range(S):
                     out[p, s] = NOWHERE
                 continue
             for s in range(S):
-                c = readers[s, 0]
-                form = find_form(forms[c], p, readers[s, 2], begin, end)
-                if form < sources[c, 0]:
-                    out[p, s] = known.locations[known.begins[c] + form * sources[c, 1] + readers[s, 1]]
+                form = find_form(forms[readers[s, 0]], p, readers[s, 1], begin, end)
+                if form < readers[s, 5]:
+                    out[p, s] = known[readers[s, 2] + form * readers[s, 3]]
                 else:
-                    u = form - sources[c, 0]
-                    out[p, s] = unknown.locations[unknown.begins[c] + u * sources[c, 1] + readers[s, 1]]
+                    row = unknown.begins[readers[s, 0]] + (form - readers[s, 5]) * readers[s, 3]
+                    out[p, s] = unknown.locations[row + readers[s, 4]]

@@ -7,6 +7,7 @@ needs no scores.
 
 from __future__ import annotations
 
+import threading
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,9 +27,14 @@ from tagwright.scores.linear import (
     sort_locations,
     sorting_room,
 )
+from tagwright.scores.row_index import Weights
 
 FOUR = 4
 """Candidates that are looked at together; some stand in a list twice, so that their number need not be guessed."""
+
+
+PlainTables = tuple[Floats, Floats, Floats, Floats, tuple[Longs, Ints, Floats]]
+"""Tables as a plain tuple."""
 
 
 class OwnAttributes(NamedTuple):
@@ -89,14 +95,19 @@ def trace_sets(
 
 @tight_kernel
 def tag_sentences(
-    locations: Ints, tables: Tables, own: OwnAttributes, offsets: Longs, sets: Ints, few: Sets, chain: StepArrays,
+    locations: Ints, plain_tables: PlainTables, plain_own: tuple[Longs, Ints, Floats], offsets: Longs, sets: Ints,
+    plain_sets: tuple[Longs, Longs, Longs, Floats], plain_chain: tuple[Floats, Floats, Floats, Floats, Floats],
     ring: Ints, row: Floats, delta: Floats, alive: Longs, found: Ints, scores: Doubles,
 ) -> None:  # fmt: skip
     """Given the locations of all tokens and what they lead to, a Batch's own attributes, the label sets of all tokens
     [n] (none: it is set 0 everywhere), the chain; ring (scores/linear.py), row [1, P], delta [L, P], alive [Y] are work.
-    Returned: found [n], scores [N].
+    Returned: found [n], scores [N]. Tables, OwnAttributes, Sets and StepArrays come as plain tuples
+    (text/string_table.py).
 
     In the δ of few labels what stands beside them means nothing; in that of many it is −inf."""
+    few, chain, own = Sets(*plain_sets), StepArrays(*plain_chain), OwnAttributes(*plain_own)
+    t0, t1, t2, t3, w = plain_tables
+    tables = Tables(t0, t1, t2, t3, Weights(*w))
     n, Y = locations.shape[0], chain.incoming.shape[0]
     for p in range(min(PREFETCH_DISTANCE, n)):
         sort_locations(locations, p, tables, ring)
@@ -151,17 +162,36 @@ class Sets(NamedTuple):
         return cls(labels[entries].astype(np.int64), np.where(large, 0, -(-sizes // FOUR) * FOUR), mask_of, masks)
 
 
+class Work(threading.local):
+    """Memory for one call at a time, kept by each thread: to allocate it for every sentence would take as long as to tag
+    one."""
+
+    ring: Ints
+    row: Floats  # [1, P]
+    delta: Floats  # [L, P]
+    alive: Longs  # [Y]
+
+    def of(self, n_rows: int, n_slots: int, scores: LinearScores) -> Work:
+        """With n_rows rows of `row` and `delta` together, at least."""
+        if not hasattr(self, "delta") or len(self.delta) < n_rows:
+            rows = empty_rows((n_rows + 1, scores.width), scores.dtype)
+            self.row, self.delta = rows[:1], rows[1:]
+            self.ring, self.alive = sorting_room(n_slots), np.empty(scores.n_labels, np.int64)
+        return self
+
+
 class LinearTagging:
     """Linear scores with the chain that goes on from them, and the sets of labels that there are, as pointers and
     labels (None: one set, of all)."""
 
     def __init__(self, scores: LinearScores, steps: Steps, sets: tuple[Longs, Shorts] | None = None) -> None:
         self.scores = scores
-        self._chain = StepArrays(steps.transition, steps.incoming, steps.start, steps.stop, steps.lead)
+        self._chain = (steps.transition, steps.incoming, steps.start, steps.stop, steps.lead)
         if sets is None:
             sets = np.array([0, steps.n_labels], np.int64), np.arange(steps.n_labels, dtype=np.uint16)
-        self._sets = Sets.build(*sets, scores.width, scores.dtype)
+        self._sets = tuple(Sets.build(*sets, scores.width, scores.dtype))
         self._several: Bools = np.diff(sets[0]) > 1
+        self._work = Work()
 
     def best(self, batch: Batch, sets: Ints | None = None) -> tuple[Ints, Doubles]:
         """The best labels of all tokens [n]; of every sentence a number [N], −inf where no labelling is possible. sets:
@@ -169,11 +199,12 @@ class LinearTagging:
         found, totals = np.empty(batch.n_tokens, np.int32), np.empty(batch.n_sentences)
         wanted = None if sets is None else self._several[sets]  # where there is one label, it needs no scores
         rows = self.scores.rows(batch, wanted)
-        work = empty_rows((longest_sentence(batch.offsets) + 1, self.scores.width), self.scores.dtype)
+        work = self._work.of(longest_sentence(batch.offsets) + 1, rows.locations.shape[1], self.scores)
+        tables = rows.tables
         tag_sentences(
-            rows.locations, rows.tables, OwnAttributes(batch.pointers, batch.attributes, batch.values), batch.offsets,
-            NO_SETS if sets is None else sets, self._sets, self._chain, sorting_room(rows.locations.shape[1]), work[:1],
-            work[1:], np.empty(self.scores.n_labels, np.int64), found, totals,
+            rows.locations, (*tables[:4], tuple(tables.weights)), (batch.pointers, batch.attributes, batch.values),
+            batch.offsets, NO_SETS if sets is None else sets, self._sets, self._chain, work.ring, work.row,
+            work.delta, work.alive, found, totals,
         )  # fmt: skip
         return found, totals
 

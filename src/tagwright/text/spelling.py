@@ -164,12 +164,13 @@ class Speller:
         shape = (words.n, len(self.terms))
         pieces = Pieces(sources.letters, np.empty(shape, np.int64), np.empty(shape, np.int64))
         work = np.empty((2, LONGEST_AFFIX + 1, 2), np.int64), np.empty(7, np.int64)
-        tables = Tables(CLASSES.numbers, SHAPES.numbers, flag_grid())
-        if not cut_pieces(sources, self.terms, tables, *work, pieces):  # there are characters that were never met
+        tables = CLASSES.numbers, SHAPES.numbers, flag_grid()
+        arguments = tuple(sources), self.terms, tables, *work, tuple(pieces)
+        if not cut_pieces(*arguments):  # there are characters that were never met
             points = np.unique(np.frombuffer("".join(words.decode()).encode("utf-32-le", "surrogatepass"), np.uint32))
             CLASSES.meet(points)
             SHAPES.meet(points)
-            cut_pieces(sources, self.terms, tables, *work, pieces)
+            cut_pieces(*arguments)
         return pieces
 
     def _gather(self, words: Strings) -> Sources:
@@ -306,10 +307,14 @@ def cut_piece(
 
 
 @tight_kernel
-def cut_pieces(sources: Sources, terms: Longs, tables: Tables, starts: Longs, sizes: Longs, pieces: Pieces) -> bool:
-    """As Speller.spell. Work: starts [2, LONGEST_AFFIX + 1, 2]; sizes [7], the lengths of shape, longshape, digits and
+def cut_pieces(
+    given: tuple[Bytes, Longs, Longs, int], terms: Longs, known: tuple[Classes, NDArray[np.uint32], NDArray[np.uint16]],
+    starts: Longs, sizes: Longs, made: tuple[Bytes, Longs, Longs],
+) -> bool:  # fmt: skip
+    """As Speller.spell; Sources, Tables and Pieces come as plain tuples (text/string_table.py). Work: starts [2, LONGEST_AFFIX + 1, 2]; sizes [7], the lengths of shape, longshape, digits and
     word, of both spellings as far as affixes go, and the type of the first character. False where a character was
     never met."""
+    sources, tables, pieces = Sources(*given), Tables(*known), Pieces(*made)
     free = sources.free
     for w in range(sources.begins.shape[1]):
         begin, end = sources.begins[WRITTEN, w], sources.ends[WRITTEN, w]

@@ -35,6 +35,11 @@ SOME = 1 << 10
 """Distinct strings for which there is room at first."""
 
 
+Plain = tuple[Bytes, Longs, Longs]
+"""Strings as a plain tuple: what Python passes to kernels that are called for every sentence. Numba takes 0.6 µs to see
+what a NamedTuple is, and 0.05 for a tuple; the kernel makes a NamedTuple of it, which costs nothing there."""
+
+
 class StringTable(NamedTuple):
     """Distinct strings; the number of a string is its index."""
 
@@ -52,7 +57,7 @@ class StringTable(NamedTuple):
         """The number of every string, counted from `first`, into found [n]; UNKNOWN where it is not there. Returns
         which those are."""
         unknown = np.empty(len(strings.begins), np.int64)
-        return unknown[: find_strings(strings, self, first, unknown, found)]
+        return unknown[: find_strings(tuple(strings), (tuple(self.strings), self.slots), first, unknown, found)]
 
 
 class StringTables(NamedTuple):
@@ -128,17 +133,18 @@ def find_number(
 
 
 @tight_kernel
-def find_strings(strings: Strings, table: StringTable, first: int, unknown: Longs, found: Ints) -> int:
-    """As StringTable.find. unknown [n]: keys first, then from the front the strings that are not there; returns how
+def find_strings(given: Plain, plain: tuple[Plain, Longs], first: int, unknown: Longs, found: Ints) -> int:
+    """As StringTable.find, of plain tuples. unknown [n]: keys first, then from the front the strings that are not there; returns how
     many they are."""
-    n, n_unknown, S = strings.begins.shape[0], 0, table.slots.shape[0]
+    strings, known, slots = Strings(*given), Strings(*plain[0]), plain[1]
+    n, n_unknown, S = strings.begins.shape[0], 0, slots.shape[0]
     for k in range(n):
         unknown[k] = string_key(strings.letters, strings.begins[k], strings.ends[k])
     for k in range(n):
         if k + PREFETCH_DISTANCE < n:
-            fetch_early(table.slots, first_slot(unknown[k + PREFETCH_DISTANCE], S))
+            fetch_early(slots, first_slot(unknown[k + PREFETCH_DISTANCE], S))
         begin, end = strings.begins[k], strings.ends[k]
-        number = find_number(unknown[k], strings.letters, begin, end, table.slots, 0, S, table.strings, 0)
+        number = find_number(unknown[k], strings.letters, begin, end, slots, 0, S, known, 0)
         found[k] = number + first if number != UNKNOWN else UNKNOWN
         if number == UNKNOWN:
             unknown[n_unknown] = k
@@ -152,11 +158,11 @@ def number_strings(strings: Strings) -> tuple[Ints, Longs]:
     strings in that order again, get the same numbers as the whole."""
     found, first = np.empty(strings.n, np.int32), np.empty(strings.n, np.int64)
     slots = slots_for(min(strings.n, SOME))
-    k, n = number_next(strings, 0, 0, slots, found, first)
+    k, n = number_next(tuple(strings), 0, 0, slots, found, first)
     while k < strings.n:  # the table was half full
         slots = slots_for(2 * n)
         insert_strings(strings, first, n, slots)
-        k, n = number_next(strings, k, n, slots, found, first)
+        k, n = number_next(tuple(strings), k, n, slots, found, first)
     return found, first[:n].copy()
 
 
@@ -173,10 +179,10 @@ def insert_strings(strings: Strings, which: Longs, n: int, slots: Longs) -> None
 
 
 @tight_kernel
-def number_next(strings: Strings, start: int, n: int, slots: Longs, found: Ints, first: Longs) -> tuple[int, int]:
+def number_next(given: Plain, start: int, n: int, slots: Longs, found: Ints, first: Longs) -> tuple[int, int]:
     """Number the strings from `start` on, n distinct ones being known, until the slots are half full; returns where
     that was and how many distinct ones there are. first [n]: where they appear."""
-    size = slots.shape[0]
+    strings, size = Strings(*given), slots.shape[0]
     for k in range(start, strings.begins.shape[0]):
         if 4 * n >= size:
             return k, n

@@ -12,6 +12,7 @@ from tagwright.arrays import Bytes, Longs
 
 PADDING = 8
 """Bytes after the last letter, so that kernels may load eight at a time anywhere."""
+ZEROS = bytes(PADDING)
 SEPARATOR = "\0"
 """Between strings that are joined; hardly any string has one of its own."""
 ABSENT = -1
@@ -28,13 +29,13 @@ class Strings(NamedTuple):
     @classmethod
     def of(cls, values: Iterable[str], n: int) -> Strings:
         """Of n Python strings; TypeError where one of the values is none, ValueError where there are not n."""
-        if not isinstance(values, list | tuple):
+        if type(values) is not list:
             values = list(values)
-        if len(values) != n:
-            raise ValueError(f"{len(values)} strings, expected {n}")
         begins, ends = np.empty(n, np.int64), np.empty(n, np.int64)
         letters = pad(SEPARATOR.join(values).encode("utf-8", "surrogatepass"))
-        if split_letters(letters, begins, ends) != max(n, 1):  # some strings hold a separator
+        if split_letters(letters, begins, ends) != max(n, 1):  # some strings hold a separator, or they are not n
+            if len(values) != n:
+                raise ValueError(f"{len(values)} strings, expected {n}")
             sizes = [len(value.encode("utf-8", "surrogatepass")) for value in values]
             ends = np.cumsum(np.array(sizes, np.int64) + 1) - 1
             begins = ends - sizes
@@ -79,7 +80,7 @@ class Strings(NamedTuple):
 
 def pad(letters: bytes) -> Bytes:
     """Letters as an array, with PADDING after them."""
-    return np.frombuffer(letters + bytes(PADDING), np.uint8)
+    return np.frombuffer(letters + ZEROS, np.uint8)
 
 
 def join(parts: Iterable[Strings]) -> Strings:
