@@ -29,7 +29,7 @@ from tagwright.chunks import (
     find_spans,
     has_span_labels,
     split_label,
-)
+)  # fmt: skip
 from tagwright.errors import ParameterError
 
 
