@@ -11,7 +11,7 @@ from itertools import chain
 from tagwright.cli.console import note, notes, print_json
 from tagwright.cli.corpus import LabelledFile, collect, open_like
 from tagwright.cli.models import open_model
-from tagwright.cli.output import check_target, open_output
+from tagwright.cli.output import check_target, write_text
 from tagwright.cli.report import Measured, measure
 from tagwright.errors import DataError
 from tagwright.learners import SequenceTagger
@@ -60,9 +60,7 @@ def write_page(path: str, model: SequenceTagger, corpus: LabelledFile, found: Me
     """Write the report in HTML, whole or not at all."""
     from tagwright.cli.page.evaluation import evaluation_page  # only those who want a page wait for it
 
-    with open_output(path) as output:
-        output.write(evaluation_page(model, corpus, found))
-        output.flush()
+    write_text(path, evaluation_page(model, corpus, found))
 
 
 def tell_unknown_labels(model: SequenceTagger, corpus: LabelledFile) -> None:

@@ -13,14 +13,13 @@ import select
 import sys
 from argparse import Namespace
 from collections.abc import Callable
-from pathlib import Path
 from threading import Thread
 from typing import Any, Self
 
 from tagwright.cli.console import note, notes
 from tagwright.cli.corpus import find_source
 from tagwright.cli.models import LoadedModel, open_model
-from tagwright.cli.output import Output, open_output
+from tagwright.cli.output import Output, open_output, write_text
 from tagwright.errors import ParameterError
 from tagwright.io import FORMATS, Format, Layout, Sentences, read_like, write_nbest, write_sentence
 from tagwright.learners import SequenceTagger
@@ -64,7 +63,7 @@ def explain_order(arguments: Namespace, loaded: LoadedModel) -> None:
     sentences = read_like(source, loaded.layout, format=arguments.format, label=label, inputs=arguments.inputs)
     found = (model.explain(sentence.items) for sentence in sentences)
     if arguments.html is not None:
-        Path(arguments.html).write_text(steps_page(list(found)), encoding="utf-8")
+        write_text(arguments.html, steps_page(list(found)))
         return
     with open_output(arguments.output) as output:
         for steps in found:
