@@ -65,8 +65,9 @@ def _add_tag(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
     parser = commands.add_parser(
         "tag",
         help="label sentences",
-        description="Label sentences as they come: tokens in, the same lines with labels out. Plain text (a sentence a "
-        "line, tokens apart by spaces) gives word/TAG; columns get one more column; CoNLL-U gets its column filled.",
+        description="Label sentences as they come: tokens in, the same lines with labels out. Plain text (one sentence "
+        "per line, tokens separated by spaces) gives word/TAG; columns get one more column; CoNLL-U gets its column "
+        "filled.",
     )
     add = parser.add_argument
     add("model", metavar="MODEL", help="a model file")
@@ -172,7 +173,7 @@ def _add_clusters(commands: argparse._SubParsersAction[argparse.ArgumentParser])
         "`tagwright train --clusters`. A line for each word: path in the tree of clusters, word, count.",
     )
     add = parser.add_argument
-    add("file", metavar="FILE", help=f"{SOURCE}; plain text has a sentence a line")
+    add("file", metavar="FILE", help=f"{SOURCE}; plain text has one sentence per line")
     add("--out", metavar="CLUSTERS", required=True, help="the file to write")
     add("--number", metavar="N", type=_whole(2), default=256, help="of clusters (default: 256)")
     add("--min-count", metavar="N", type=_whole(1), default=1, help="rarer words get none (default: 1)")

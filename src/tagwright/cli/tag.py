@@ -86,7 +86,7 @@ def open_input(arguments: Namespace, loaded: LoadedModel, batches: Batches) -> S
 
 
 def _meet_person(format: str, loaded: LoadedModel, *, quiet: bool) -> str:
-    """What a person at a terminal types: a sentence a line, if the model takes plain words."""
+    """What a person at a terminal types: one sentence per line, if the model takes plain words."""
     if format == "auto" and loaded.model.encoder_.width == 1:
         format = "plain"
     if not quiet:
