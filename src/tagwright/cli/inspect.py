@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import os
 import shutil
 import textwrap
@@ -122,12 +121,8 @@ def list_chosen(model: SequenceTagger, labels: set[str]) -> list[dict[str, Any]]
 
 def changed_parameters(model: SequenceTagger) -> dict[str, Any]:
     """The parameters that are not at their defaults."""
-    defaults = inspect.signature(type(model)).parameters
-    return {
-        name: value
-        for name, value in model.get_params().items()
-        if name not in NOT_SHOWN and value != defaults[name].default
-    }
+    shown = {name: value for name, value in model.get_params().items() if name not in NOT_SHOWN}
+    return {name: value for name, value in shown.items() if value != model.parameters[name].default}
 
 
 def format_text(found: dict[str, Any], *, templates: bool = True) -> str:
