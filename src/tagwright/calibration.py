@@ -51,7 +51,7 @@ class Platt:
 
 
 def expected_calibration_error(probabilities: ArrayLike, right: ArrayLike, *, bins: int = 10) -> float:
-    """Σ_bins (share of the bin) · |mean probability − share of right ones|, in per cent; bins of equal width.
+    """Σ_bins (share of the bin) · |mean probability − share of right ones|, in percent; bins of equal width.
 
     Naeini, Cooper and Hauskrecht 2015. 0 is perfect; always saying 1 gives the share of wrong ones.
     """

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from tagwright.errors import DataError
 
-Sentences = Sequence[Sequence[str]]
+LabelLists = Sequence[Sequence[str]]
 Integers = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 
@@ -87,7 +87,7 @@ def are_span_labels(labels: AbstractSet[str]) -> bool:
     return bool(used) and all(label.startswith(SPAN_PREFIXES) for label in used)
 
 
-def align(gold: Sentences, predicted: Sentences, *, name: str = "predicted") -> Aligned:
+def align(gold: LabelLists, predicted: LabelLists, *, name: str = "predicted") -> Aligned:
     """Check that both have the same shape, and turn labels into numbers. Errors call the prediction `name`."""
     lengths = check_shape(gold, predicted, name, "labels")
     if not lengths.sum():
@@ -152,7 +152,7 @@ def split_label(label: str) -> tuple[str, str]:
     return prefix, "" if kind == "0" else kind
 
 
-def check_shape(gold: Sentences, other: Sentences, name: str, unit: str) -> Integers:
+def check_shape(gold: LabelLists, other: LabelLists, name: str, unit: str) -> Integers:
     """The lengths of the gold sentences [N], once `other` is known to have the same."""
     for side, location in ((gold, "gold"), (other, name)):
         if isinstance(side, str) or any(isinstance(sentence, str) for sentence in side):
@@ -167,7 +167,7 @@ def check_shape(gold: Sentences, other: Sentences, name: str, unit: str) -> Inte
     return lengths
 
 
-def _refuse_label(side: Sentences, name: str) -> None:
+def _refuse_label(side: LabelLists, name: str) -> None:
     for i, sentence in enumerate(side):
         for j, label in enumerate(sentence):
             if not isinstance(label, str):

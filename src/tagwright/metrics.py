@@ -23,13 +23,13 @@ from tagwright.chunks import (
     ChunkRules,
     Flags,
     Integers,
-    Sentences,
+    LabelLists,
     align,
     check_shape,
     find_spans,
     has_span_labels,
     split_label,
-)
+)  # fmt: skip
 from tagwright.errors import ParameterError
 
 
@@ -151,7 +151,7 @@ class Evaluation:
         return "\n\n".join("\n".join(lines) for lines in parts)
 
 
-def conlleval(gold: Sentences, predicted: Sentences) -> SpanScores:
+def conlleval(gold: LabelLists, predicted: LabelLists) -> SpanScores:
     """Span scores with the numbers of the conlleval script, whatever the labels are.
 
     The script knows the prefixes B, I, E, O, "[", "]" and ".". For IOBES and BILOU labels use `score_spans`.
@@ -159,7 +159,7 @@ def conlleval(gold: Sentences, predicted: Sentences) -> SpanScores:
     return _score(align(gold, predicted), CONLLEVAL)
 
 
-def score_spans(gold: Sentences, predicted: Sentences) -> SpanScores:
+def score_spans(gold: LabelLists, predicted: LabelLists) -> SpanScores:
     """Span scores for any scheme: conlleval's numbers on IOB and IOE labels, and S, U and L read as they are meant.
 
     On well-formed IOBES or BILOU labels the result is what conlleval says after a conversion to IOB2.
@@ -168,10 +168,10 @@ def score_spans(gold: Sentences, predicted: Sentences) -> SpanScores:
 
 
 def evaluate(
-    gold: Sentences,
-    predicted: Sentences,
+    gold: LabelLists,
+    predicted: LabelLists,
     *,
-    tokens: Sentences | None = None,
+    tokens: Sequence[Sequence[str]] | None = None,
     known: Container[str] | Callable[[str], bool] | None = None,
 ) -> Evaluation:
     """Score predicted labels. With `tokens` (the words) and `known` (a set or a test) also known and unknown words."""
@@ -212,7 +212,7 @@ def _score(aligned: Aligned, rules: ChunkRules) -> SpanScores:
 
 
 def _accuracy_by_word(
-    gold: Sentences, right: Flags, tokens: Sentences | None, known: Container[str] | Callable[[str], bool] | None
+    gold: LabelLists, right: Flags, tokens: LabelLists | None, known: Container[str] | Callable[[str], bool] | None
 ) -> tuple[float | None, float | None]:
     """Accuracy on known and on unknown words, None where there are none or no one asked."""
     if known is None:

@@ -22,7 +22,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from tagwright.chunks import ALL_SCHEMES, Sentences, align, find_spans, has_span_labels
+from tagwright.chunks import ALL_SCHEMES, LabelLists, align, find_spans, has_span_labels
 from tagwright.errors import ParameterError
 
 Metric = Literal["accuracy", "f1"]
@@ -42,9 +42,9 @@ class Significance:
 
 
 def approximate_randomisation(
-    gold: Sentences,
-    a: Sentences,
-    b: Sentences,
+    gold: LabelLists,
+    a: LabelLists,
+    b: LabelLists,
     *,
     metric: Metric = "accuracy",
     rounds: int = 10_000,
@@ -78,7 +78,7 @@ def randomise(
     return Significance(observed, (extreme + 1) / (rounds + 1), rounds)
 
 
-def count_per_sentence(gold: Sentences, predicted: Sentences, metric: Metric, *, name: str = "predicted") -> Floats:
+def count_per_sentence(gold: LabelLists, predicted: LabelLists, metric: Metric, *, name: str = "predicted") -> Floats:
     """Per sentence [N, 2]: twice the correct things, and the gold and predicted things together.
 
     The score is the quotient of the sums: F1 for spans. For tokens it is the accuracy, as there are as many predicted

@@ -47,7 +47,7 @@ class Tagger:
         return self.model.predict(sentences)
 
     def tag_text(self, text: str) -> list[tuple[str, str]]:
-        """(token, label) for every token of a sentence in plain text, its tokens apart by white space."""
+        """(token, label) for every token of a sentence in plain text, its tokens separated by white space."""
         tokens = text.split()
         return list(zip(tokens, self.tag(tokens), strict=True))
 

@@ -16,10 +16,10 @@ from tagwright.sequence import Sentence
 
 
 class VerticalFormat(Format):
-    """`>> the|DT dog|NN`: a sentence a line."""
+    """`>> the|DT dog|NN`: one sentence per line."""
 
     name = "vertical"
-    description = "a sentence a line, >> word|TAG word|TAG"
+    description = "one sentence per line, >> word|TAG word|TAG"
     endings = (".vert",)
 
     def detect(self, sample: Sample) -> float:
@@ -63,7 +63,7 @@ def test_it_is_detected_read_and_written() -> None:
 
 @pytest.mark.usefixtures("vertical")
 def test_the_command_line_knows_it(run: Run, tmp_path: Path) -> None:
-    assert "vertical: a sentence a line, >> word|TAG" in " ".join(run("tag", "--help").out.split())
+    assert "vertical: one sentence per line, >> word|TAG" in " ".join(run("tag", "--help").out.split())
     data, model = tmp_path / "train.txt", tmp_path / "model.tw"
     data.write_text(TRAINING)
     assert run("train", data, "--out", model, "--learner", "hmm", "--quiet").err == ""

@@ -137,7 +137,7 @@ def test_a_terminal_is_answered_line_by_line(model: Path) -> None:
     with start("tag", model, stdin=stdin, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdout is not None
         assert process.stderr is not None
-        assert b"reading from the terminal, one sentence a line" in process.stderr.readline()
+        assert b"reading from the terminal, one sentence per line" in process.stderr.readline()
         os.write(terminal, b"The dog barks .\n")
         assert process.stdout.readline().startswith(b"The/DT ")
         os.write(terminal, b"\x04")

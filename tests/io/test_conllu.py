@@ -144,7 +144,7 @@ def test_any_tree_is_read_and_written_back(forest: list[Any], column: int) -> No
 @pytest.mark.parametrize(
     ("text", "location", "message"),
     [
-        (EXAMPLE + "1 He he PRON\n", 14, "found 1 column in '1 He he PRON', expected 10 apart by tabs"),
+        (EXAMPLE + "1 He he PRON\n", 14, "found 1 column in '1 He he PRON', expected 10 separated by tabs"),
         (EXAMPLE.replace("SpaceAfter=No|X=é", "a\tb"), 8, "found 11 columns"),
         (line("1", "a").replace("_\n", "_\t_\n") + line("2", "b").replace("\t_\n", "\n"), 1, "found 11 columns"),
         (line("1", "a") + line("x", "b"), 2, "found the ID 'x', expected a number"),

@@ -6,8 +6,10 @@ The word `sample` stands for the embedded corpus wherever a file is taken (./sam
 from __future__ import annotations
 
 import os
+from argparse import Namespace
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from tagwright.errors import DataError, ParameterError
 from tagwright.io import Layout, Sentences, read_like, read_sentences
@@ -33,20 +35,33 @@ def find_source(name: str) -> str:
     return str(sample_path())
 
 
-def open_training(name: str, *, format: str, column: str | None, inputs: list[str] | None) -> Sentences:
+class FileOptions(NamedTuple):
+    """What the command line says of how a file is read."""
+
+    format: str = "auto"
+    column: str = "auto"
+    inputs: list[str] | None = None
+
+    @classmethod
+    def of(cls, arguments: Namespace) -> FileOptions:
+        return cls(arguments.format, "auto" if arguments.column is None else arguments.column, arguments.inputs)
+
+
+AUTO = FileOptions()
+
+
+def open_training(name: str, options: FileOptions) -> Sentences:
     """The sentences of a training file; the first lines are read to find its layout."""
-    if column is None:
-        column = SAMPLE_COLUMN if name == SAMPLE else "auto"
-    return read_sentences(find_source(name), format=format, label=column, inputs=inputs)
+    format, column, inputs = options
+    label = SAMPLE_COLUMN if name == SAMPLE and column == "auto" else column
+    return read_sentences(find_source(name), format=format, label=label, inputs=inputs)
 
 
-def open_like(
-    name: str, trained: Layout, *, format: str = "auto", column: str | None = None, inputs: list[str] | None = None
-) -> Sentences:
+def open_like(name: str, trained: Layout, options: FileOptions = AUTO) -> Sentences:
     """The sentences of a labelled file, read as the training file was."""
-    if trained.label is None and column is None:  # a model that was trained in Python
+    format, label, inputs = options
+    if trained.label is None and label == "auto":  # a model that was trained in Python
         return read_sentences(find_source(name), format=format, inputs=inputs, n_inputs=trained.n_inputs)
-    label = "auto" if column is None else column
     return read_like(find_source(name), trained, format=format, labelled=True, label=label, inputs=inputs)
 
 

@@ -9,9 +9,9 @@ from collections import Counter
 from itertools import chain
 
 from tagwright.cli.console import note, notes, print_json
-from tagwright.cli.corpus import LabelledFile, collect, open_like
+from tagwright.cli.corpus import FileOptions, LabelledFile, collect, open_like
 from tagwright.cli.models import open_model
-from tagwright.cli.output import check_target, open_output
+from tagwright.cli.output import check_target, write_text
 from tagwright.cli.report import Measured, measure
 from tagwright.errors import DataError
 from tagwright.learners import SequenceTagger
@@ -24,15 +24,7 @@ def run(arguments: Namespace) -> None:
     page = None if arguments.report is None else prepare_page(arguments.report)
     with notes(quiet=arguments.quiet):
         loaded = open_model(arguments.model)
-        corpus = collect(
-            open_like(
-                arguments.file,
-                loaded.layout,
-                format=arguments.format,
-                column=arguments.column,
-                inputs=arguments.inputs,
-            )
-        )
+        corpus = collect(open_like(arguments.file, loaded.layout, FileOptions.of(arguments)))
         found = measure(loaded.model, corpus)
         if not arguments.quiet:
             tell_unknown_labels(loaded.model, corpus)
@@ -60,9 +52,7 @@ def write_page(path: str, model: SequenceTagger, corpus: LabelledFile, found: Me
     """Write the report in HTML, whole or not at all."""
     from tagwright.cli.page.evaluation import evaluation_page  # only those who want a page wait for it
 
-    with open_output(path) as output:
-        output.write(evaluation_page(model, corpus, found))
-        output.flush()
+    write_text(path, evaluation_page(model, corpus, found))
 
 
 def tell_unknown_labels(model: SequenceTagger, corpus: LabelledFile) -> None:

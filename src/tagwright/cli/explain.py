@@ -25,18 +25,20 @@ def explain(model: SequenceTagger, text: str) -> list[Explained]:
     features = model.encoder_.features
     if features is None:
         raise DataError("the model takes ready-made attributes: there are no templates", location="--attributes")
-    if list_weights(model) is None:
+    weights = list_weights(model)
+    if weights is None:
         raise DataError("the model compares tokens by a kernel: attributes have no weights", location="--attributes")
     tokens = text.split()
     if not tokens:
         raise DataError("found no tokens, expected a sentence with spaces between its tokens", location="--attributes")
     items: list[Any] = [_read_item(token, model.encoder_.width) for token in tokens]
     labels = model.predict([items])[0]
-    weights = _Weights(model)
+    numbers = {name: a for a, name in enumerate(model.encoder_.attribute_names())}
     explained = []
     for t, (token, label) in enumerate(zip(tokens, labels, strict=True)):
-        attributes = {name: weights.find(name, label) for name in features.explain(items, t)}
-        explained.append(Explained(token, label, attributes))
+        y, names = model.labels_.index(label), features.explain(items, t)
+        known = {name: weights.find(numbers[name], y) if name in numbers else None for name in names}
+        explained.append(Explained(token, label, known))
     return explained
 
 
@@ -50,20 +52,6 @@ def _read_item(token: str, width: int) -> str | tuple[str, ...]:
             location="--attributes",
         )
     return tuple(fields)
-
-
-class _Weights:
-    """Weights by the names of attribute and label."""
-
-    def __init__(self, model: SequenceTagger) -> None:
-        self._weights = list_weights(model)
-        self._attributes = {name: a for a, name in enumerate(model.encoder_.attribute_names())}
-        self._labels = {label: y for y, label in enumerate(model.labels_)}
-
-    def find(self, name: str, label: str) -> float | None:
-        if self._weights is None or name not in self._attributes:
-            return None
-        return self._weights.find(self._attributes[name], self._labels[label])
 
 
 def format_explained(explained: list[Explained]) -> str:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import inspect
 import os
 import shutil
 import textwrap
 from argparse import Namespace
 from collections.abc import Sequence
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any
 
 from tagwright.cli.console import notes, print_json
@@ -25,6 +23,7 @@ from tagwright.cli.learned import (
     trigrams,
 )
 from tagwright.cli.models import LoadedModel, open_model
+from tagwright.cli.output import write_text
 from tagwright.cli.report import count
 from tagwright.cli.support import find_support, format_support, summarise, support_html, support_json
 from tagwright.errors import ParameterError
@@ -52,7 +51,7 @@ def run(arguments: Namespace) -> None:
         elif arguments.support is not None:
             support = find_support(model, None if arguments.support < 0 else arguments.support)
             if arguments.html is not None:
-                Path(arguments.html).write_text(support_html(support, arguments.top), encoding="utf-8")
+                write_text(arguments.html, support_html(support, arguments.top))
             elif arguments.json:
                 print_json(support_json(support))
             else:
@@ -122,12 +121,8 @@ def list_chosen(model: SequenceTagger, labels: set[str]) -> list[dict[str, Any]]
 
 def changed_parameters(model: SequenceTagger) -> dict[str, Any]:
     """The parameters that are not at their defaults."""
-    defaults = inspect.signature(type(model)).parameters
-    return {
-        name: value
-        for name, value in model.get_params().items()
-        if name not in NOT_SHOWN and value != defaults[name].default
-    }
+    shown = {name: value for name, value in model.get_params().items() if name not in NOT_SHOWN}
+    return {name: value for name, value in shown.items() if value != model.parameters[name].default}
 
 
 def format_text(found: dict[str, Any], *, templates: bool = True) -> str:

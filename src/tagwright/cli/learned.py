@@ -25,26 +25,6 @@ START, STOP = "<s>", "</s>"
 WEIGHT = "weight"
 
 
-class WeightList(NamedTuple):
-    """The weights that a model has: entry i is that of attributes[i] for labels[i]. Attributes ascend."""
-
-    attributes: Longs
-    labels: Longs
-    values: Floats
-    measure: str  # WEIGHT or "log-probability"
-
-    def find(self, attribute: int, label: int) -> float:
-        """One weight, 0 where there is none."""
-        first, last = np.searchsorted(self.attributes, [attribute, attribute + 1])
-        found = self.values[first:last][self.labels[first:last] == label]
-        return float(found[0]) if len(found) else 0.0
-
-    def count_between(self, first: int, last: int) -> int:
-        """Weights of the attributes `first` to `last` − 1."""
-        begin, end = np.searchsorted(self.attributes, [first, last])
-        return int(end - begin)
-
-
 class TemplateSize(NamedTuple):
     """How many attributes a template made of the training data, and how many weights they have (kernels: None)."""
 
@@ -92,7 +72,6 @@ class LearnedScores:
     """What the scores of a model learned. Here for scores of which nothing can be listed."""
 
     measure: str | None = None  # what the numbers of `top` are
-    weights: WeightList | None = None
     kernel: KernelSize | None = None
 
     def top(self, label: int, n: int, names: Sequence[str]) -> list[tuple[str, float]]:
@@ -101,20 +80,29 @@ class LearnedScores:
 
 
 class LearnedWeights(LearnedScores):
-    """Weights of attributes; those that speak against a label are left out, but all log-probabilities are below 0."""
+    """Weights, or log-probabilities: values[i] is that of attributes[i] for labels[i]. Attributes ascend."""
 
-    weights: WeightList
-
-    def __init__(self, weights: WeightList) -> None:
-        self.weights = weights
-        self.measure = weights.measure
-        order = np.argsort(-weights.values, kind="stable")
-        self._order = order[weights.values[order] > 0] if weights.measure == WEIGHT else order
+    def __init__(self, attributes: Longs, labels: Longs, values: Floats, measure: str) -> None:
+        self.attributes, self.labels, self.values, self.measure = attributes, labels, values, measure
 
     def top(self, label: int, n: int, names: Sequence[str]) -> list[tuple[str, float]]:
-        attributes, labels, values, _ = self.weights
-        best = self._order[labels[self._order] == label][:n].tolist()
-        return [(names[attributes[i]], float(values[i])) for i in best]
+        """Weights that speak against the label are left out; log-probabilities are all below 0."""
+        own = np.flatnonzero(self.labels == label)
+        best = own[np.argsort(-self.values[own], kind="stable")][:n]
+        if self.measure == WEIGHT:
+            best = best[self.values[best] > 0]
+        return [(names[self.attributes[i]], float(self.values[i])) for i in best]
+
+    def find(self, attribute: int, label: int) -> float:
+        """One weight, 0 where there is none."""
+        first, last = np.searchsorted(self.attributes, [attribute, attribute + 1])
+        found = self.values[first:last][self.labels[first:last] == label]
+        return float(found[0]) if len(found) else 0.0
+
+    def count_between(self, first: int, last: int) -> int:
+        """Weights of the attributes `first` to `last` − 1."""
+        begin, end = np.searchsorted(self.attributes, [first, last])
+        return int(end - begin)
 
 
 class LearnedMultipliers(LearnedScores):
@@ -148,13 +136,13 @@ def learned_scores(scores: object) -> LearnedScores:
 def _(scores: LinearScores) -> LearnedScores:
     pointers = scores.pattern.pointers
     attributes = np.repeat(np.arange(len(pointers) - 1), np.diff(pointers))
-    return LearnedWeights(WeightList(attributes, scores.pattern.labels.astype(np.int64), scores.weights, WEIGHT))
+    return LearnedWeights(attributes, scores.pattern.labels.astype(np.int64), scores.weights, WEIGHT)
 
 
 @learned_scores.register
 def _(scores: TableScores) -> LearnedScores:
     rows, labels = scores.counts.rows + N_EDGES, scores.counts.labels.astype(np.int64)
-    return LearnedWeights(WeightList(rows, labels, scores.table[rows, labels], "log-probability"))
+    return LearnedWeights(rows, labels, scores.table[rows, labels], "log-probability")
 
 
 @learned_scores.register
@@ -162,9 +150,10 @@ def _(scores: KernelScores) -> LearnedScores:
     return LearnedMultipliers(scores)
 
 
-def list_weights(model: SequenceTagger) -> WeightList | None:
+def list_weights(model: SequenceTagger) -> LearnedWeights | None:
     """The model's weights, None where it has none that can be listed."""
-    return learned_scores(model.decoder_.scores).weights
+    found = learned_scores(model.decoder_.scores)
+    return found if isinstance(found, LearnedWeights) else None
 
 
 def top_weights(model: SequenceTagger, n: int) -> dict[str, list[tuple[str, float]]]:

@@ -58,16 +58,16 @@ def _add_train(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     add("--clusters", metavar="FILE", help="word clusters for the templates to look at, from `tagwright clusters`")
     _add_settings(parser, "KEY=VALUE", "parameters of the learner, such as c2=0.1")
     _add_columns(parser, "the labels' column, by name or by number from 0 (default: the last; UPOS in CoNLL-U)")
-    add("--quiet", action="store_true", help="print errors only")
-    add("--json", action="store_true", help="print one JSON object")
+    _add_output(parser, "print errors only")
 
 
 def _add_tag(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser = commands.add_parser(
         "tag",
         help="label sentences",
-        description="Label sentences as they come: tokens in, the same lines with labels out. Plain text (a sentence a "
-        "line, tokens apart by spaces) gives word/TAG; columns get one more column; CoNLL-U gets its column filled.",
+        description="Label sentences as they come: tokens in, the same lines with labels out. Plain text (one sentence "
+        "per line, tokens separated by spaces) gives word/TAG; columns get one more column; CoNLL-U gets its column "
+        "filled.",
     )
     add = parser.add_argument
     add("model", metavar="MODEL", help="a model file")
@@ -100,8 +100,7 @@ def _add_evaluate(commands: argparse._SubParsersAction[argparse.ArgumentParser])
     parser.add_argument("file", metavar="FILE", help=SOURCE)
     parser.add_argument("--report", metavar="DIR", help="write a page there as well (DIR/index.html)")
     _add_columns(parser, "the labels' column, by name or by number from 0 (default: as in training)")
-    parser.add_argument("--quiet", action="store_true", help="no notes on standard error")
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    _add_output(parser, "no notes on standard error")
 
 
 def _add_inspect(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -128,8 +127,7 @@ def _add_inspect(commands: argparse._SubParsersAction[argparse.ArgumentParser]) 
         help="show the support sequences of an hmsvm instead: of training sentence N (from 0), or the --top heaviest",
     )
     add("--html", metavar="FILE", help="with --support: write a page there instead")
-    add("--quiet", action="store_true", help="no notes on standard error")
-    add("--json", action="store_true", help="print one JSON object")
+    _add_output(parser, "no notes on standard error")
 
 
 def _add_compare(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -164,8 +162,7 @@ def _add_compare(commands: argparse._SubParsersAction[argparse.ArgumentParser]) 
     add("--plot", metavar="PNG", help="draw scores against training time, or learning curves (.png, .svg or .pdf)")
     _add_settings(parser, "[LEARNER.]KEY=VALUE", "parameters of one learner or of all that have them: crf.c2=0.1")
     _add_columns(parser, "the labels' column, by name or by number from 0 (default: the last; UPOS in CoNLL-U)")
-    add("--quiet", action="store_true", help="no notes and no progress on standard error")
-    add("--json", action="store_true", help="print one JSON object")
+    _add_output(parser, "no notes and no progress on standard error")
 
 
 def _add_clusters(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -176,13 +173,12 @@ def _add_clusters(commands: argparse._SubParsersAction[argparse.ArgumentParser])
         "`tagwright train --clusters`. A line for each word: path in the tree of clusters, word, count.",
     )
     add = parser.add_argument
-    add("file", metavar="FILE", help=f"{SOURCE}; plain text has a sentence a line")
+    add("file", metavar="FILE", help=f"{SOURCE}; plain text has one sentence per line")
     add("--out", metavar="CLUSTERS", required=True, help="the file to write")
     add("--number", metavar="N", type=_whole(2), default=256, help="of clusters (default: 256)")
     add("--min-count", metavar="N", type=_whole(1), default=1, help="rarer words get none (default: 1)")
     _add_format(parser)
-    add("--quiet", action="store_true", help="print errors only")
-    add("--json", action="store_true", help="print one JSON object")
+    _add_output(parser, "print errors only")
 
 
 def _add_settings(parser: argparse.ArgumentParser, metavar: str, help: str) -> None:
@@ -190,6 +186,11 @@ def _add_settings(parser: argparse.ArgumentParser, metavar: str, help: str) -> N
     add("--set", metavar=metavar, nargs="+", action="extend", type=_pair, default=[], dest="settings", help=help)
     add("--seed", metavar="N", type=_whole(0), help="for what is random (default: 0)", default=0)
     add("--threads", metavar="N", type=_whole(1), help="default: all cores")
+
+
+def _add_output(parser: argparse.ArgumentParser, quiet: str) -> None:
+    parser.add_argument("--quiet", action="store_true", help=quiet)
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
 
 
 def _add_format(parser: argparse.ArgumentParser) -> None:

@@ -42,6 +42,13 @@ def open_output(path: str | None) -> Iterator[Output]:
         yield Output(file)
 
 
+def write_text(path: str, text: str) -> None:
+    """Write a whole file, such as a page."""
+    with open_output(path) as output:
+        output.write(text)
+        output.flush()
+
+
 class Output:
     """Text out, in UTF-8, line ends as they are. `flush` sends what has been written."""
 

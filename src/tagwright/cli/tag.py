@@ -13,14 +13,13 @@ import select
 import sys
 from argparse import Namespace
 from collections.abc import Callable
-from pathlib import Path
 from threading import Thread
 from typing import Any, Self
 
 from tagwright.cli.console import note, notes
-from tagwright.cli.corpus import find_source
+from tagwright.cli.corpus import FileOptions, find_source
 from tagwright.cli.models import LoadedModel, open_model
-from tagwright.cli.output import Output, open_output
+from tagwright.cli.output import Output, open_output, write_text
 from tagwright.errors import ParameterError
 from tagwright.io import FORMATS, Format, Layout, Sentences, read_like, write_nbest, write_sentence
 from tagwright.learners import SequenceTagger
@@ -59,12 +58,11 @@ def explain_order(arguments: Namespace, loaded: LoadedModel) -> None:
     model = loaded.model
     if not model.has_order:
         raise ParameterError(f"--explain: {model.learner} labels all tokens at once; train a guided model")
-    label = "auto" if arguments.column is None else arguments.column
-    source = find_source(arguments.file)
-    sentences = read_like(source, loaded.layout, format=arguments.format, label=label, inputs=arguments.inputs)
+    format, label, inputs = FileOptions.of(arguments)
+    sentences = read_like(find_source(arguments.file), loaded.layout, format=format, label=label, inputs=inputs)
     found = (model.explain(sentence.items) for sentence in sentences)
     if arguments.html is not None:
-        Path(arguments.html).write_text(steps_page(list(found)), encoding="utf-8")
+        write_text(arguments.html, steps_page(list(found)))
         return
     with open_output(arguments.output) as output:
         for steps in found:
@@ -74,20 +72,19 @@ def explain_order(arguments: Namespace, loaded: LoadedModel) -> None:
 
 def open_input(arguments: Namespace, loaded: LoadedModel, batches: Batches) -> Sentences:
     """The sentences to tag; `batches` learn their layout, and are written out whenever reading has to wait."""
-    format = arguments.format
+    format, label, inputs = FileOptions.of(arguments)
     source: Any = find_source(arguments.file)
     if source == "-":
         source = WatchedInput(sys.stdin.buffer if hasattr(sys.stdin, "buffer") else sys.stdin, batches)
         if sys.stdin.isatty():
             format = _meet_person(format, loaded, quiet=arguments.quiet)
-    label = "auto" if arguments.column is None else arguments.column
-    sentences = read_like(source, loaded.layout, format=format, label=label, inputs=arguments.inputs)
+    sentences = read_like(source, loaded.layout, format=format, label=label, inputs=inputs)
     batches.layout = sentences.layout
     return sentences
 
 
 def _meet_person(format: str, loaded: LoadedModel, *, quiet: bool) -> str:
-    """What a person at a terminal types: a sentence a line, if the model takes plain words."""
+    """What a person at a terminal types: one sentence per line, if the model takes plain words."""
     if format == "auto" and loaded.model.encoder_.width == 1:
         format = "plain"
     if not quiet:

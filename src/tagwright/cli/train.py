@@ -18,7 +18,7 @@ from typing import Any
 from tagwright import __version__
 from tagwright.attributes.clusters import WordClusters
 from tagwright.cli.console import note, notes, print_json
-from tagwright.cli.corpus import LabelledFile, collect, hold_out, is_share, open_like, open_training
+from tagwright.cli.corpus import FileOptions, LabelledFile, collect, hold_out, is_share, open_like, open_training
 from tagwright.cli.interrupt import Stop
 from tagwright.cli.output import check_target
 from tagwright.cli.report import describe_training, measure, score_fields
@@ -47,9 +47,7 @@ def run(arguments: Namespace) -> None:
 
 def read_corpora(arguments: Namespace, model: SequenceTagger) -> tuple[LabelledFile, LabelledFile | None]:
     """The training sentences and the dev sentences; `model` gets its templates."""
-    sentences = open_training(
-        arguments.train, format=arguments.format, column=arguments.column, inputs=arguments.inputs
-    )
+    sentences = open_training(arguments.train, FileOptions.of(arguments))
     model.features = find_features(arguments.features, sentences.layout.n_inputs)
     if arguments.clusters is not None:
         model.features = model.features, WordClusters.read(arguments.clusters)

@@ -33,7 +33,7 @@ UNITS = {"draws": "draws", "folds": "folds", "sentences": "test sentences"}
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """A mean in per cent, its standard error (None for a single sentence), and over what that was taken."""
+    """A mean in percent, its standard error (None for a single sentence), and over what that was taken."""
 
     mean: float
     error: float | None
@@ -131,7 +131,7 @@ def _make_row(plan: Plan, runs: list[Run], difference: float, p_value: float | N
 
 
 def score_runs(runs: Sequence[Run], metric: Metric) -> Score:
-    """The mean over repetitions with its standard error, in per cent."""
+    """The mean over repetitions with its standard error, in percent."""
     draws = [list(group) for _, group in groupby(runs, key=lambda run: run.split.draw)]
     units = draws if len(draws) > 1 else [[run] for run in runs]
     values = [float(np.mean([_ratio(counts_of(run, metric)) for run in unit])) for unit in units]
@@ -142,7 +142,7 @@ def score_runs(runs: Sequence[Run], metric: Metric) -> Score:
 
 
 def ratio_error(counts: Floats) -> float | None:
-    """The standard error of a quotient of sums over sentences, in per cent; counts [N, 2]."""
+    """The standard error of a quotient of sums over sentences, in percent; counts [N, 2]."""
     n = len(counts)
     if n < 2:
         return None

@@ -18,22 +18,9 @@ if TYPE_CHECKING:
     from tagwright.io.spans import Span, allowed_transitions, convert, detect_scheme, read_spans, write_spans
 
 __all__ = [
-    "FORMATS",
-    "Format",
-    "Layout",
-    "Sentences",
-    "Span",
-    "allowed_transitions",
-    "convert",
-    "detect_format",
-    "detect_scheme",
-    "read_like",
-    "read_sentences",
-    "read_spans",
-    "write_nbest",
-    "write_sentence",
-    "write_spans",
-]
+    "FORMATS", "Format", "Layout", "Sentences", "Span", "allowed_transitions", "convert", "detect_format",
+    "detect_scheme", "read_like", "read_sentences", "read_spans", "write_nbest", "write_sentence", "write_spans",
+]  # fmt: skip
 
 
 def __getattr__(name: str) -> object:

@@ -1,4 +1,4 @@
-"""CoNLL-style columns: one word a line, its columns apart by tabs or spaces, a blank line between sentences.
+"""CoNLL-style columns: one word per line, its columns separated by tabs or spaces, a blank line between sentences.
 
     EU      NNP  B-ORG
     rejects VBZ  O
@@ -25,10 +25,10 @@ from tagwright.sequence import Sentence
 
 
 class ColumnsFormat(Format):
-    """A word a line, its columns apart by tabs or spaces."""
+    """One word per line, its columns separated by tabs or spaces."""
 
     name = "columns"
-    description = "a word a line with its columns, as in CoNLL files"
+    description = "one word per line with its columns, as in CoNLL files"
     has_columns = True
 
     def detect(self, sample: Sample) -> float:

@@ -1,4 +1,4 @@
-"""CoNLL-U, and CoNLL-U Plus: ten columns apart by tabs, or those that line 1 names.
+"""CoNLL-U, and CoNLL-U Plus: ten columns separated by tabs, or those that line 1 names.
 
     # text = He didn't.
     1       He      he      PRON    PRP     ...
@@ -130,7 +130,7 @@ def _find_words(
         tabs = line.count("\t")
         if tabs + 1 != layout.width:
             raise DataError(
-                f"found {count_columns(tabs + 1)} in {line[:60]!r}, expected {layout.width} apart by tabs "
+                f"found {count_columns(tabs + 1)} in {line[:60]!r}, expected {layout.width} separated by tabs "
                 "(CoNLL-U); correct the line, or read the file as columns",
                 location=lines.location(number + i),
             )

@@ -1,11 +1,11 @@
-"""CRFsuite's text format: ready-made attributes, one item a line, a blank line between sequences.
+"""CRFsuite's text format: ready-made attributes, one item per line, a blank line between sequences.
 
     B-NP    w=Confidence    pos=NN    length:10
     B-PP    w=in            url=http\\://x
 
-Fields are apart by tabs (a run of tabs is one). The first is the label, the others are attributes with a weight after a
-colon, 1 if none; `\\:` and `\\\\` stand for a colon and a backslash. An attribute given twice has the sum of its
-weights, which scores the same. An item is a dict {attribute: weight}. `@weight` lines are refused.
+Fields are separated by tabs (a run of tabs is one). The first is the label, the others are attributes, each with
+a weight after a colon, 1 if none; `\\:` and `\\\\` stand for a colon and a backslash. An attribute given twice has the
+sum of its weights, which scores the same. An item is a dict {attribute: weight}. `@weight` lines are refused.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class CrfsuiteFormat(Format):
     """Ready-made attributes. There is no telling it from columns: a name or the user must say it."""
 
     name = "crfsuite"
-    description = "an item a line, its label and then its attributes"
+    description = "one item per line, its label and then its attributes"
     endings = (".crfsuite",)
     has_attributes = True
 
@@ -68,7 +68,7 @@ class CrfsuiteFormat(Format):
 
 
 class _Attributes(dict[str, tuple[str, float]]):
-    """Fields already read: attributes repeat, and a look-up is cheaper than reading one again."""
+    """Fields already read: attributes repeat, and a lookup is cheaper than parsing one again."""
 
     def __missing__(self, field: str) -> tuple[str, float]:
         if len(self) > MAX_REMEMBERED:

@@ -4,7 +4,7 @@ A name that ends in one of a format's endings (.gz aside) decides. Otherwise the
 
     1.0   conllu    line 1 is `# global.columns = ...` with ID and FORM
     0.9   columns   line 1 is `# global.columns = ...`
-    0.8   conllu    after comments, ten fields apart by tabs, the first one a number
+    0.8   conllu    after comments, ten fields separated by tabs, the first one a number
     0.7   columns   the first line has a tab, or is -DOCSTART-
     0.6   slashed   labels are wanted, and every token of the first line is word/TAG
     0.5   columns   labels are wanted, or the model has two input columns or more

@@ -1,4 +1,4 @@
-"""Plain text: tokens apart by spaces or tabs, one sentence a line; labels are written as slashed text.
+"""Plain text: tokens separated by spaces or tabs, one sentence per line; labels are written as slashed text.
 
 There is no tokeniser: "Hello, world" is two tokens. Blank lines are kept and written back, so that line n of the output
 belongs to line n of the input.
@@ -20,7 +20,7 @@ class PlainFormat(SlashedFormat):
     """`word word`, read without labels and written with them as `word/TAG word/TAG`."""
 
     name = "plain"
-    description = "a sentence a line, tokens apart by spaces"
+    description = "one sentence per line, tokens separated by spaces"
 
     def detect(self, sample: Sample) -> float:
         return 0.0 if sample.labelled else 0.1

@@ -1,7 +1,7 @@
-"""Slashed text: `word/TAG word/TAG`, one sentence a line.
+"""Slashed text: `word/TAG word/TAG`, one sentence per line.
 
-A token is split at its LAST slash: `1/2/CD` is the word 1/2. Tokens are apart by spaces or tabs, so neither words nor
-tags can hold one, and a tag cannot hold a slash. Blank lines are kept and written back.
+A token is split at its LAST slash: `1/2/CD` is the word 1/2. Tokens are separated by spaces or tabs, so neither words
+nor tags can hold one, and a tag cannot hold a slash. Blank lines are kept and written back.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ class SlashedFormat(Format):
     """`word/TAG word/TAG`. Without labels (tagging), tags are dropped and a token may have none."""
 
     name = "slashed"
-    description = "a sentence a line, word/TAG word/TAG"
-    sentence_end = "one sentence a line, tokens apart by spaces"
+    description = "one sentence per line, word/TAG word/TAG"
+    sentence_end = "one sentence per line, tokens separated by spaces"
 
     def detect(self, sample: Sample) -> float:
         tokens = split_line(sample.head[0]) if sample.head else []

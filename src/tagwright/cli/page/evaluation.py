@@ -84,7 +84,7 @@ def evaluation_page(model: SequenceTagger, corpus: LabelledFile, measured: Measu
         section("summary", "Summary", _summary(tagged)),
         *[section(name, title, content) for name, (title, content) in parts.items()],
         "</main>",
-        f'<footer><p class="soft">Written by Tagwright {text(__version__)}. All scores are in per cent.</p></footer>',
+        f'<footer><p class="soft">Written by Tagwright {text(__version__)}. All scores are in percent.</p></footer>',
     ]
     return document(title, body, style=STYLE + map_.STYLE + curve.STYLE)
 
