@@ -136,7 +136,7 @@ def learned_scores(scores: object) -> LearnedScores:
 def _(scores: LinearScores) -> LearnedScores:
     pointers = scores.pattern.pointers
     attributes = np.repeat(np.arange(len(pointers) - 1), np.diff(pointers))
-    return LearnedWeights(attributes, scores.pattern.labels.astype(np.int64), scores.weights, WEIGHT)
+    return LearnedWeights(attributes, scores.pattern.labels.astype(np.int64), scores.weights.values, WEIGHT)
 
 
 @learned_scores.register
@@ -215,5 +215,5 @@ def _sizes(encoder: Encoder) -> Iterator[tuple[str, int]]:
         for slot in slots:
             for term in slot.terms:
                 yield f"{column.terms[term].text}[{slot.offset}]", len(column.vocabularies[term])
-    for conjunction in encoder.conjunctions:
+    for conjunction in encoder.conjunctions.members:
         yield " & ".join([cell.text for cell in conjunction.cells]), len(conjunction.table.keys)

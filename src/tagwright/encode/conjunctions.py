@@ -16,7 +16,7 @@ import numpy as np
 
 from tagwright._jit import tight_kernel
 from tagwright._registers import fetch_early
-from tagwright.arrays import Ints, Longs
+from tagwright.arrays import Ints, Longs, Plain
 from tagwright.attributes.templates import Cell
 from tagwright.encode.batch import UnknownWords
 from tagwright.encode.forms import N_EDGES, ColumnForms
@@ -106,8 +106,8 @@ class Conjunctions:
         self._codes = tuple(column.codes for column in columns)
 
     @cached_property
-    def _plain(self) -> tuple[Longs, ...]:
-        """Wanted codes, cells and hash tables, as plain arrays (text/string_table.py)."""
+    def _plain(self) -> Plain:
+        """Wanted codes, cells and hash tables, for kernels."""
         groups: dict[tuple[CellIndex, ...], list[tuple[int, int]]] = {}
         for c, member in enumerate(self.members):
             shift = member.index[0].offset
@@ -255,7 +255,7 @@ def write_forms(waiting: Longs, w: int, lookup: Lookup, g: int, forms: Ints) -> 
 
 @tight_kernel
 def find_combinations(
-    plain: tuple[Longs, Longs, Longs, Longs, Longs, Longs, Longs], known: tuple[Ints, ...], unknown: tuple[Ints, ...],
+    plain: Plain, known: tuple[Ints, ...], unknown: tuple[Ints, ...],
     offsets: Longs, codes: Ints, waiting: Longs, forms: Ints,
 ) -> None:  # fmt: skip
     """As Conjunctions.find: the forms of the conjunctions into the rows after those of the columns. known, unknown: as

@@ -18,14 +18,14 @@ import numpy as np
 
 from tagwright._jit import tight_kernel
 from tagwright._registers import fetch_early
-from tagwright.arrays import Ints, Longs
+from tagwright.arrays import Ints, Longs, Plain
 from tagwright.attributes.clusters import WordClusters
 from tagwright.attributes.templates import Term
 from tagwright.encode.batch import UnknownWords
 from tagwright.encode.vocabulary import Vocabulary
 from tagwright.text.key_table import first_slot
 from tagwright.text.spelling import Pieces, Speller
-from tagwright.text.string_table import Plain, StringTable, StringTables, find_number, number_strings, string_key
+from tagwright.text.string_table import StringTable, StringTables, find_number, number_strings, string_key
 from tagwright.text.strings import Strings, join
 
 N_EDGES = 2
@@ -79,8 +79,8 @@ class ColumnForms:
         return UnknownWords(Strings.of([], 0), np.empty((0, len(self.terms)), np.int32))
 
     @cached_property
-    def _plain_tables(self) -> tuple[Plain, Longs, Longs, Longs]:
-        return tuple(self.tables.strings), self.tables.slots, self.tables.firsts, self.tables.begins  # type: ignore[return-value]
+    def _plain_tables(self) -> Plain:
+        return tuple(self.tables.strings), self.tables.slots, self.tables.firsts, self.tables.begins
 
     @property
     def values(self) -> list[str]:
@@ -120,7 +120,7 @@ def with_edges(term: Term, values: Strings) -> Strings:
 
 
 @tight_kernel
-def find_codes(given: Plain, plain: tuple[Plain, Longs, Longs, Longs], keys: Longs, codes: Ints) -> None:
+def find_codes(given: Plain, plain: Plain, keys: Longs, codes: Ints) -> None:
     """codes[w, k] = number of piece (w, k) in vocabulary k; UNKNOWN where it has none. keys [K]: work."""
     pieces, tables = Pieces(*given), StringTables(Strings(*plain[0]), plain[1], plain[2], plain[3])
     n, K = codes.shape

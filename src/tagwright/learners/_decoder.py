@@ -44,9 +44,14 @@ class Rows(Protocol):
 class Scores(Protocol):
     """What scores/ offers: emission rows for a Batch."""
 
-    n_labels: int
-    width: int
-    dtype: type[np.floating[Any]]
+    @property
+    def n_labels(self) -> int: ...
+
+    @property
+    def width(self) -> int: ...
+
+    @property
+    def dtype(self) -> type[np.floating[Any]]: ...
 
     @property
     def n_parameters(self) -> int: ...

@@ -105,7 +105,7 @@ def _is_partial(entry: object) -> bool:
     return entry is None or isinstance(entry, AbstractSet | list | tuple)
 
 
-def _read_entry(entry: object, place: str) -> frozenset[str] | None:
+def _read_entry(entry: object, location: str) -> frozenset[str] | None:
     """The labels that one entry allows; None for all."""
     if entry is None:
         return None

@@ -113,7 +113,7 @@ class LinearChain(SequenceTagger):
         super().check_params()
         choose_solver(self.solver, self._choose_loss(), self.c1)
 
-    def fit(
+    def fit(  # type: ignore[override]  # the options are named
         self,
         X: Sentences,
         y: PartialLabels,

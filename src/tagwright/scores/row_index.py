@@ -23,7 +23,7 @@ import numpy as np
 
 from tagwright._jit import tight_kernel
 from tagwright._registers import fetch_early
-from tagwright.arrays import Bools, Floats, Ints, Longs
+from tagwright.arrays import Bools, Floats, Ints, Longs, Plain
 from tagwright.encode.batch import Batch
 from tagwright.encode.encoder import Encoder
 
@@ -182,7 +182,7 @@ def find_form(forms: Ints, p: int, offset: int, begin: int, end: int) -> int:
 
 @tight_kernel
 def list_locations(
-    forms: Ints, readers: Longs, known: Ints, of_unknown: tuple[Ints, Longs], offsets: Longs, wanted: Bools, out: Ints
+    forms: Ints, readers: Longs, known: Ints, of_unknown: Plain, offsets: Longs, wanted: Bools, out: Ints
 ) -> None:
     """The locations of the tokens of all sentences, out [n, S]; of the wanted ones [n], or of all where `wanted` is
     empty. readers [S, 6]: source of a slot, its offset, where the locations of its known forms begin and how far apart

@@ -25,6 +25,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
@@ -213,7 +214,7 @@ class TableScores:
         self.smoothing = smoothing
         self.n_labels = counts.n_labels
         self.width = padded(self.n_labels)
-        self.dtype = np.float32
+        self.dtype: type[np.floating[Any]] = np.float32
         self.table = zero_rows((column.n_known, self.width), self.dtype)  # [forms, P]
         self.log_totals = self._fill_known(column.values)  # log Z_y
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from tagwright._jit import tight_kernel
 from tagwright._registers import best_sums
-from tagwright.arrays import Bools, Doubles, Floats, Ints, Longs, Shorts, empty_rows, zero_rows
+from tagwright.arrays import Bools, Doubles, Floats, Ints, Longs, Plain, Shorts, empty_rows, zero_rows
 from tagwright.chain.candidates import FEW
 from tagwright.chain.viterbi import Steps, first_best, step
 from tagwright.encode.batch import Batch
@@ -31,10 +31,6 @@ from tagwright.scores.row_index import Weights
 
 FOUR = 4
 """Candidates that are looked at together; some stand in a list twice, so that their number need not be guessed."""
-
-
-PlainTables = tuple[Floats, Floats, Floats, Floats, tuple[Longs, Ints, Floats]]
-"""Tables as a plain tuple."""
 
 
 class OwnAttributes(NamedTuple):
@@ -95,14 +91,12 @@ def trace_sets(
 
 @tight_kernel
 def tag_sentences(
-    locations: Ints, plain_tables: PlainTables, plain_own: tuple[Longs, Ints, Floats], offsets: Longs, sets: Ints,
-    plain_sets: tuple[Longs, Longs, Longs, Floats], plain_chain: tuple[Floats, Floats, Floats, Floats, Floats],
-    ring: Ints, row: Floats, delta: Floats, alive: Longs, found: Ints, scores: Doubles,
+    locations: Ints, plain_tables: Plain, plain_own: Plain, offsets: Longs, sets: Ints, plain_sets: Plain,
+    plain_chain: Plain, ring: Ints, row: Floats, delta: Floats, alive: Longs, found: Ints, scores: Doubles,
 ) -> None:  # fmt: skip
     """Given the locations of all tokens and what they lead to, a Batch's own attributes, the label sets of all tokens
     [n] (none: it is set 0 everywhere), the chain; ring (scores/linear.py), row [1, P], delta [L, P], alive [Y] are work.
-    Returned: found [n], scores [N]. Tables, OwnAttributes, Sets and StepArrays come as plain tuples
-    (text/string_table.py).
+    Returned: found [n], scores [N]. Tables, OwnAttributes, Sets and StepArrays come as plain tuples.
 
     In the δ of few labels what stands beside them means nothing; in that of many it is −inf."""
     few, chain, own = Sets(*plain_sets), StepArrays(*plain_chain), OwnAttributes(*plain_own)

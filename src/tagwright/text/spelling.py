@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tagwright._jit import tight_kernel
-from tagwright.arrays import Bytes, Longs
+from tagwright.arrays import Bytes, Longs, Plain
 from tagwright.errors import TemplateError
 from tagwright.text import characters
 from tagwright.text.characters import (
@@ -307,11 +307,8 @@ def cut_piece(
 
 
 @tight_kernel
-def cut_pieces(
-    given: tuple[Bytes, Longs, Longs, int], terms: Longs, known: tuple[Classes, NDArray[np.uint32], NDArray[np.uint16]],
-    starts: Longs, sizes: Longs, made: tuple[Bytes, Longs, Longs],
-) -> bool:  # fmt: skip
-    """As Speller.spell; Sources, Tables and Pieces come as plain tuples (text/string_table.py). Work: starts [2, LONGEST_AFFIX + 1, 2]; sizes [7], the lengths of shape, longshape, digits and
+def cut_pieces(given: Plain, terms: Longs, known: Plain, starts: Longs, sizes: Longs, made: Plain) -> bool:
+    """As Speller.spell; Sources, Tables and Pieces come as plain tuples. Work: starts [2, LONGEST_AFFIX + 1, 2]; sizes [7], the lengths of shape, longshape, digits and
     word, of both spellings as far as affixes go, and the type of the first character. False where a character was
     never met."""
     sources, tables, pieces = Sources(*given), Tables(*known), Pieces(*made)

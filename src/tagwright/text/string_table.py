@@ -20,7 +20,7 @@ import numpy as np
 
 from tagwright._jit import tight_kernel
 from tagwright._registers import fetch_early, load_bytes
-from tagwright.arrays import Bytes, Ints, Longs
+from tagwright.arrays import Bytes, Ints, Longs, Plain
 from tagwright.text.key_table import EMPTY, PREFETCH_DISTANCE, first_slot, slots_for
 from tagwright.text.strings import Strings, join
 
@@ -33,11 +33,6 @@ LONG = 1 << 60
 HASH_BITS, HASH_MULTIPLIER = 0x7FFFFFFF, 0x5BD1E995
 SOME = 1 << 10
 """Distinct strings for which there is room at first."""
-
-
-Plain = tuple[Bytes, Longs, Longs]
-"""Strings as a plain tuple: what Python passes to kernels that are called for every sentence. Numba takes 0.6 µs to see
-what a NamedTuple is, and 0.05 for a tuple; the kernel makes a NamedTuple of it, which costs nothing there."""
 
 
 class StringTable(NamedTuple):
@@ -133,7 +128,7 @@ def find_number(
 
 
 @tight_kernel
-def find_strings(given: Plain, plain: tuple[Plain, Longs], first: int, unknown: Longs, found: Ints) -> int:
+def find_strings(given: Plain, plain: Plain, first: int, unknown: Longs, found: Ints) -> int:
     """As StringTable.find, of plain tuples. unknown [n]: keys first, then from the front the strings that are not there; returns how
     many they are."""
     strings, known, slots = Strings(*given), Strings(*plain[0]), plain[1]
