@@ -47,7 +47,7 @@ class Text:
         expected = width if width is not None else _width(next(iter(next(iter(X))))) if len(offsets) > 1 else 1
         if expected == 1:
             try:
-                return cls(X, offsets, 1, (Strings.of(chain.from_iterable(X), int(offsets[-1])),))  # type: ignore[arg-type]
+                return cls(X, offsets, 1, (Strings.of_lists(X, int(offsets[-1])),))  # type: ignore[arg-type]
             except (TypeError, ValueError):
                 pass  # some item is no string, or there are not as many as there should be: which is said below
         text = cls(X, offsets, expected)

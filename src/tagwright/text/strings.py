@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -13,8 +13,8 @@ from tagwright.arrays import Bytes, Longs
 PADDING = 8
 """Bytes after the last letter, so that kernels may load eight at a time anywhere."""
 ZEROS = bytes(PADDING)
-SEPARATOR = "\0"
-"""Between strings that are joined; hardly any string has one of its own."""
+JOIN = "\0".join
+"""With a separator that hardly any string has itself."""
 ABSENT = -1
 """The length of a piece that is not there."""
 
@@ -27,16 +27,20 @@ class Strings(NamedTuple):
     ends: Longs  # [n]
 
     @classmethod
-    def of(cls, values: Iterable[str], n: int) -> Strings:
-        """Of n Python strings; TypeError where one of the values is none, ValueError where there are not n."""
-        if type(values) is not list:
-            values = list(values)
+    def of(cls, values: Sequence[str], n: int) -> Strings:
+        """Of n Python strings; TypeError where one of the values is none."""
+        return cls.of_lists((values,), n)
+
+    @classmethod
+    def of_lists(cls, lists: Iterable[Iterable[str]], n: int) -> Strings:
+        """Of the strings of some lists, n in all; ValueError where they are not n. Each list is joined by itself, and
+        then all: half the time of joining all strings, which would be put into one list first."""
         begins, ends = np.empty(n, np.int64), np.empty(n, np.int64)
-        letters = pad(SEPARATOR.join(values).encode("utf-8", "surrogatepass"))
-        if split_letters(letters, begins, ends) != max(n, 1):  # some strings hold a separator, or they are not n
-            if len(values) != n:
-                raise ValueError(f"{len(values)} strings, expected {n}")
-            sizes = [len(value.encode("utf-8", "surrogatepass")) for value in values]
+        letters = pad(JOIN(map(JOIN, lists)).encode("utf-8", "surrogatepass"))
+        if n and split_letters(letters, begins, ends) != n:  # some strings hold a separator, or they are not n
+            sizes = [len(value.encode("utf-8", "surrogatepass")) for values in lists for value in values]
+            if len(sizes) != n:
+                raise ValueError(f"{len(sizes)} strings, expected {n}")
             ends = np.cumsum(np.array(sizes, np.int64) + 1) - 1
             begins = ends - sizes
         return cls(letters, begins, ends)
