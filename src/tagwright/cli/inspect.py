@@ -12,6 +12,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from tagwright.boosting.sequence_adaboost import SequenceAdaBoost
 from tagwright.cli.console import notes, print_json
 from tagwright.cli.contexts import label_order, top_contexts
 from tagwright.cli.explain import explain, format_explained
@@ -30,7 +31,7 @@ from tagwright.cli.models import LoadedModel, open_model
 from tagwright.cli.report import count
 from tagwright.cli.support import find_support, format_support, summarise, support_html, support_json
 from tagwright.errors import ParameterError
-from tagwright.learners import HMSVM, SequenceAdaBoost, SequenceTagger
+from tagwright.learners import HMSVM, SequenceTagger
 
 SHOWN_TRANSITIONS = 10
 SHOWN_CHOSEN, SHOWN_ROUNDS = 20, 5

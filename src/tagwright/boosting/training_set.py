@@ -1,0 +1,65 @@
+"""What boosting knows of its training data from the beginning, and what never changes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+
+from tagwright.arrays import Doubles, Ints, Longs
+from tagwright.boosting.feature_classes import FeatureClasses, SumRows, find_classes
+from tagwright.boosting.occurrences import Occurrences, find_occurrences
+from tagwright.encode.dataset import Dataset
+from tagwright.encode.encoder import Encoder
+from tagwright.scores.places import Pattern
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingSet:
+    """Sentences by ascending length. Features: K of the pattern, then C of the chain: Y · Y pairs of labels, first
+    labels, last labels (the latter two with `boundaries`)."""
+
+    data: Dataset
+    pattern: Pattern
+    n_labels: int
+    occurrences: Occurrences
+    classes: FeatureClasses
+    rows: SumRows
+    chain_classes: Ints  # [N, C] the class of sentence i for each feature of the chain
+    loose: bool  # whether a feature has one class only
+    binary: bool  # whether all attributes have the value 1 (or 0)
+
+    @classmethod
+    def build(
+        cls, encoder: Encoder, data: Dataset, pattern: Pattern, n_labels: int, *, loose: bool, boundaries: bool
+    ) -> Self:
+        data = data.take(np.argsort(data.lengths, kind="stable"))
+        occurrences = find_occurrences(encoder, data, pattern)
+        classes = find_classes(occurrences, pattern, data, n_labels, loose=loose, boundaries=boundaries)
+        binary = bool(np.isin(data.values, (0, 1)).all())
+        return cls(data, pattern, n_labels, occurrences, *classes, loose, binary)
+
+    def occurrences_of(self, k: int) -> Longs:
+        """The occurrences of a feature of the pattern."""
+        return self.occurrences.of_attribute(self._attribute(k))
+
+    def sentences_of(self, k: int) -> tuple[Longs, Longs]:
+        """The sentences in which a feature can occur, and their classes."""
+        K = self.pattern.n_weights
+        if k >= K:
+            return np.arange(self.data.n_sentences), self.chain_classes[:, k - K].astype(np.int64)
+        a = self._attribute(k)
+        occurrences = self.occurrences.of_attribute(a)
+        classes = self.rows.classes[self.rows.begins[occurrences] + 1 + k - self.pattern.pointers[a]]
+        return self.occurrences.sentences[occurrences].astype(np.int64), classes.astype(np.int64)
+
+    def _attribute(self, k: int) -> int:
+        return int(np.searchsorted(self.pattern.pointers, k, side="right")) - 1
+
+
+def split_chain(weights: Doubles, n_labels: int) -> tuple[Doubles, Doubles, Doubles]:
+    """transition [Y, Y], start [Y], stop [Y] of the chain's weights [C]; 0 for first and last labels without any."""
+    Y = n_labels
+    ends = weights[Y * Y :] if len(weights) > Y * Y else np.zeros(2 * Y)
+    return weights[: Y * Y].reshape(Y, Y).copy(), ends[:Y].copy(), ends[Y:].copy()
