@@ -22,7 +22,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tagwright.arrays import Doubles, Longs, Workers
-from tagwright.boosting.bounds import Bounds, limit_gains
+from tagwright.boosting.bounds import Bounds, compute_gains, limit_gains
 from tagwright.boosting.exact_step import exact_step
 from tagwright.boosting.sentence_weights import SentenceWeights
 from tagwright.boosting.sums import BoostingSums
@@ -141,17 +141,21 @@ class AdaBoost:
         K, bounds = self.training.pattern.n_weights, self.bounds
         if n == 1 or best >= K:
             return [best]
-        gains = np.where(bounds.eligible[:K], bounds.gains[:K], -np.inf)
+        limits = np.where(bounds.eligible[:K], bounds.gains[:K], -np.inf)
         at_most = min(CANDIDATES * n, K)
-        likely = np.sort(np.argpartition(-gains, at_most - 1)[:at_most])
-        real = {k: bounds.gain(k, bounds.step(k)) for k in likely[bounds.eligible[likely]].tolist()}
+        likely = np.sort(np.argpartition(-limits, at_most - 1)[:at_most])
+        likely = likely[bounds.eligible[likely]]
+        gains = np.empty(len(likely))
+        compute_gains(bounds, likely, gains)
+        order = np.argsort(-gains, kind="stable")
+        chosen = [best]
         taken = np.zeros(self.training.data.n_sentences, np.bool_)
-        chosen: list[int] = []
-        for k in [best, *sorted(real, key=lambda k: -real[k])]:
-            sentences, _ = self.training.sentences_of(k)
+        taken[self.training.sentences_of(best)] = True
+        for k in likely[order[gains[order] > 0]].tolist():
             if len(chosen) == n:
                 break
-            if not taken[sentences].any() and (k == best or real[k] > 0):
+            sentences = self.training.sentences_of(k)
+            if not taken[sentences].any():
                 chosen.append(k)
                 taken[sentences] = True
         return chosen
@@ -167,7 +171,7 @@ class AdaBoost:
             if k < t.pattern.n_weights:
                 own = t.occurrences_of(k)
                 self.scores.add(own[sentences.active[t.occurrences.sentences[own]]], int(t.pattern.labels[k]), step)
-            chosen, classes = t.sentences_of(k)
+            chosen, classes = t.sentences_of(k), t.classes_of(k)
             affected[chosen] = True
             sentences.loss_bounds[chosen] += np.maximum(step * t.classes.L[classes], step * t.classes.U[classes])
         activated = sentences.not_negligible()

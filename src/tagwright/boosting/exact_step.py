@@ -61,7 +61,7 @@ def has_few_counts(training: TrainingSet, k: int) -> bool:
 def step_by_counts(scores: TrainingScores, sentences: SentenceWeights, k: int, max_step: float) -> float:
     """Δ from the counts of feature k in all labellings; for the power 1."""
     t = scores.training
-    chosen, classes = t.sentences_of(k)
+    chosen, classes = t.sentences_of(k), t.classes_of(k)
     active = sentences.active[chosen]
     L, U = t.classes.L[classes[active]], t.classes.U[classes[active]]
     masses = CountMasses.build(L, U)

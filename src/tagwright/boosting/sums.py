@@ -113,15 +113,21 @@ def add_residuals(
     """change = sign · q_i · residuals, or += where `add`, for the tokens and the chain of each chosen sentence i."""
     for n in range(chosen.shape[0]):
         i = chosen[n]
-        if not add:
-            change.tokens[offsets[i] : offsets[i + 1]] = 0
-            change.chain[i] = 0
         factor = sign * q[i]
         for p in range(offsets[i], offsets[i + 1]):
-            for j in range(change.tokens.shape[1]):
-                change.tokens[p, j] += factor * e.residuals[p, j]
-        for c in range(change.chain.shape[1]):
-            change.chain[i, c] += factor * e.chain_residuals[i, c]
+            add_row(change.tokens[p], factor, e.residuals[p], add)
+        add_row(change.chain[i], factor, e.chain_residuals[i], add)
+
+
+@tight_kernel
+def add_row(out: Doubles, factor: float, row: Doubles, add: bool) -> None:
+    """out = factor · row, or += where `add`."""
+    if add:
+        for j in range(out.shape[0]):
+            out[j] += factor * row[j]
+    else:
+        for j in range(out.shape[0]):
+            out[j] = factor * row[j]
 
 
 @tight_kernel
@@ -134,16 +140,16 @@ def add_to_rows(
         i = chosen[n]
         for r in range(occurrences.sentence_pointers[i], occurrences.sentence_pointers[i + 1]):
             touched[occurrences.attributes[r]] = True
-            row = layout.begins[r] + 1
-            rows[row - 1] += d_change[i]
+            row = layout.begins[r]
+            rows[row] += d_change[i]
+            B = rows[row + 1 : row + 1 + layout.n_labels[r]]
             for e in range(occurrences.pointers[r], occurrences.pointers[r + 1]):
-                p, v = occurrences.positions[e], occurrences.values[e]
-                if layout.n_labels[r] == Y:  # all labels, in order
-                    for j in range(Y):
-                        rows[row + j] += v * change.tokens[p, j]
+                v, tokens = occurrences.values[e], change.tokens[occurrences.positions[e]]
+                if B.shape[0] == Y:  # all labels, in order
+                    add_row(B, v, tokens, True)
                 else:
-                    for j in range(layout.n_labels[r]):
-                        rows[row + j] += v * change.tokens[p, pattern_labels[layout.first_features[r] + j]]
+                    for j in range(B.shape[0]):
+                        B[j] += v * tokens[pattern_labels[layout.first_features[r] + j]]
 
 
 @tight_kernel

@@ -23,6 +23,7 @@ class TrainingSet:
     data: Dataset
     pattern: Pattern
     n_labels: int
+    attributes: Longs  # [K] the attribute of each feature of the pattern
     occurrences: Occurrences
     classes: FeatureClasses
     rows: SumRows
@@ -38,24 +39,26 @@ class TrainingSet:
         occurrences = find_occurrences(encoder, data, pattern)
         classes = find_classes(occurrences, pattern, data, n_labels, loose=loose, boundaries=boundaries)
         binary = bool(np.isin(data.values, (0, 1)).all())
-        return cls(data, pattern, n_labels, occurrences, *classes, loose, binary)
+        attributes = np.repeat(np.arange(encoder.n_attributes), np.diff(pattern.pointers))
+        return cls(data, pattern, n_labels, attributes, occurrences, *classes, loose, binary)
 
     def occurrences_of(self, k: int) -> Longs:
         """The occurrences of a feature of the pattern."""
-        return self.occurrences.of_attribute(self._attribute(k))
+        return self.occurrences.of_attribute(int(self.attributes[k]))
 
-    def sentences_of(self, k: int) -> tuple[Longs, Longs]:
-        """The sentences in which a feature can occur, and their classes."""
+    def sentences_of(self, k: int) -> Longs:
+        """The sentences in which a feature can occur."""
+        if k >= self.pattern.n_weights:
+            return np.arange(self.data.n_sentences)
+        return self.occurrences.sentences[self.occurrences_of(k)].astype(np.int64)
+
+    def classes_of(self, k: int) -> Longs:
+        """The classes of these sentences."""
         K = self.pattern.n_weights
         if k >= K:
-            return np.arange(self.data.n_sentences), self.chain_classes[:, k - K].astype(np.int64)
-        a = self._attribute(k)
-        occurrences = self.occurrences.of_attribute(a)
-        classes = self.rows.classes[self.rows.begins[occurrences] + 1 + k - self.pattern.pointers[a]]
-        return self.occurrences.sentences[occurrences].astype(np.int64), classes.astype(np.int64)
-
-    def _attribute(self, k: int) -> int:
-        return int(np.searchsorted(self.pattern.pointers, k, side="right")) - 1
+            return self.chain_classes[:, k - K].astype(np.int64)
+        column = k - self.pattern.pointers[self.attributes[k]]
+        return self.rows.classes[self.rows.begins[self.occurrences_of(k)] + 1 + column].astype(np.int64)
 
 
 def split_chain(weights: Doubles, n_labels: int) -> tuple[Doubles, Doubles, Doubles]:
