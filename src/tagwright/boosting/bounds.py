@@ -175,12 +175,14 @@ def best_step(b: Bounds, k: int, guess: float) -> float:
 @tight_kernel
 def gain_limit(b: Bounds, k: int) -> float:
     """No step gains more than this: by the slope at 0, and the curvature in its direction."""
+    first, last = b.pointers[k], b.pointers[k + 1]
+    L, U, A, B = b.L[first:last], b.U[first:last], b.A[first:last], b.B[first:last]  # loops from 0 vectorise
     slope, upper, lower = 0.0, 0.0, 0.0
-    for c in range(b.pointers[k], b.pointers[k + 1]):
-        if b.U[c] > b.L[c]:
-            slope += b.B[c]
-            upper += weight_above(b, c) * b.U[c] * b.U[c]
-            lower += weight_below(b, c) * b.L[c] * b.L[c]
+    for c in range(last - first):
+        if U[c] > L[c]:
+            slope += B[c]
+            upper += max(B[c] - L[c] * A[c], 0.0) / (U[c] - L[c]) * U[c] * U[c]
+            lower += max(U[c] * A[c] - B[c], 0.0) / (U[c] - L[c]) * L[c] * L[c]
     curvature = upper if slope < 0 else lower
     limit = abs(slope) * b.max_step
     return min(limit, slope * slope / (2 * curvature)) if curvature > 0 else limit

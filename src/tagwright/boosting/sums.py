@@ -140,16 +140,15 @@ def add_to_rows(
         i = chosen[n]
         for r in range(occurrences.sentence_pointers[i], occurrences.sentence_pointers[i + 1]):
             touched[occurrences.attributes[r]] = True
-            row = layout.begins[r]
-            rows[row] += d_change[i]
-            B = rows[row + 1 : row + 1 + layout.n_labels[r]]
+            row, size = layout.begins[r] + 1, layout.n_labels[r]
+            rows[row - 1] += d_change[i]
             for e in range(occurrences.pointers[r], occurrences.pointers[r + 1]):
                 v, tokens = occurrences.values[e], change.tokens[occurrences.positions[e]]
-                if B.shape[0] == Y:  # all labels, in order
-                    add_row(B, v, tokens, True)
+                if size == Y:  # all labels, in order
+                    add_row(rows[row : row + Y], v, tokens, True)
                 else:
-                    for j in range(B.shape[0]):
-                        B[j] += v * tokens[pattern_labels[layout.first_features[r] + j]]
+                    for j in range(size):
+                        rows[row + j] += v * tokens[pattern_labels[layout.first_features[r] + j]]
 
 
 @tight_kernel
@@ -170,10 +169,12 @@ def fold_rows(
     """A and B of the classes of some attributes' features: the sums of their rows."""
     for n in range(attributes.shape[0]):
         a = attributes[n]
-        for c in range(class_pointers[pattern_pointers[a]], class_pointers[pattern_pointers[a + 1]]):
-            A[c] = 0
-            B[c] = 0
+        first, last = class_pointers[pattern_pointers[a]], class_pointers[pattern_pointers[a + 1]]
+        A[first:last] = 0
+        B[first:last] = 0
         for r in range(layout.attribute_pointers[a], layout.attribute_pointers[a + 1]):
-            for e in range(layout.pointers[r] + 1, layout.pointers[r + 1]):
-                A[layout.classes[e]] += rows[layout.pointers[r]]
-                B[layout.classes[e]] += rows[e]
+            begin, end = layout.pointers[r], layout.pointers[r + 1]
+            row, classes = rows[begin:end], layout.classes[begin:end]
+            for j in range(1, end - begin):
+                A[classes[j]] += row[0]
+                B[classes[j]] += row[j]
