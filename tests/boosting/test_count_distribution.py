@@ -10,14 +10,13 @@ from oracle import distribution, random_lattice
 
 from tagwright.arrays import padded
 from tagwright.boosting.count_distribution import (
-    ChainFactors,
     CountedFeature,
     CountMasses,
     CountWorkspace,
     add_sentences,
     count_labellings,
 )
-from tagwright.chain.forward_backward import Chain
+from tagwright.boosting.expectations import ChainArrays
 from tagwright.chain.lattice import Lattice
 
 
@@ -27,12 +26,11 @@ def found_by_us(lattice: Lattice, targets: np.ndarray, source: int, most: int) -
     return work.log_counts - np.logaddexp.reduce(work.log_counts)
 
 
-def factors(lattice: Lattice) -> tuple[np.ndarray, ChainFactors]:
+def factors(lattice: Lattice) -> tuple[np.ndarray, ChainArrays]:
     """Exponentials of the emission and of the chain."""
-    chain = Chain.build(lattice.transition, lattice.start, lattice.stop, np.float64)
     x = np.full((lattice.n_positions, padded(lattice.n_labels)), 9.0)  # padding is never looked at
     x[:, : lattice.n_labels] = np.exp(lattice.emission - lattice.emission.max(axis=1, keepdims=True))
-    return x, ChainFactors.build(chain)
+    return x, ChainArrays.build(lattice.transition, lattice.start, lattice.stop)
 
 
 def found_by_oracle(lattice: Lattice, count: Callable[[tuple[int, ...]], int], most: int) -> np.ndarray:

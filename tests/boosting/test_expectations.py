@@ -8,13 +8,13 @@ from oracle import edge_marginals, log_partition, node_marginals, random_lattice
 
 from tagwright.arrays import padded
 from tagwright.boosting.expectations import (
+    ChainArrays,
     SentenceExpectations,
     TokenScores,
     Workspace,
     expect_sentences,
     exponentiate_at,
 )
-from tagwright.chain.forward_backward import Chain
 from tagwright.chain.lattice import Lattice
 
 
@@ -34,7 +34,7 @@ def test_chosen_sentences_equal_enumeration(scale: float, boundaries: bool) -> N
         chosen = np.flatnonzero(rng.random(n) < 0.8).astype(np.int64)
         residuals, losses = np.full(emission.shape, 9.0), np.full(n, 9.0)
         counts = np.full((n, Y * Y + 2 * Y * boundaries), 9.0)
-        chain = Chain.build(base.transition, base.start, base.stop, np.float64)
+        chain = ChainArrays.build(base.transition, base.start, base.stop)
         work = Workspace.build(6, padded(Y))
         scores = TokenScores.build(len(emission), padded(Y))
         scores.emission[:] = emission

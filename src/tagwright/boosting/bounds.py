@@ -32,6 +32,15 @@ NEWTON_STEPS = 60
 PRECISION = 1e-10
 
 
+class ClassSums(NamedTuple):
+    """The classes of one feature, from 0 on: such loops vectorise."""
+
+    L: Doubles
+    U: Doubles
+    A: Doubles
+    B: Doubles
+
+
 class Bounds(NamedTuple):
     """The bounds of all features: their classes with their sums, and what is known of their gains."""
 
@@ -60,7 +69,7 @@ class Bounds(NamedTuple):
 
     def step(self, k: int) -> float:
         """The step that minimises the bound of feature k."""
-        return best_step(self, k, self.steps[k])
+        return best_step(self, k)
 
     def gain(self, k: int, step: float) -> float:
         """By how much a step lowers the bound on R·Z."""
@@ -68,40 +77,51 @@ class Bounds(NamedTuple):
 
 
 @tight_kernel
-def weight_below(b: Bounds, c: int) -> float:
-    """w⁻, never below 0."""
-    return float(max(b.U[c] * b.A[c] - b.B[c], 0.0) / (b.U[c] - b.L[c]))
+def classes_of(b: Bounds, k: int) -> ClassSums:
+    """The classes of feature k: views, for kernels alone."""
+    first, last = b.pointers[k], b.pointers[k + 1]
+    return ClassSums(b.L[first:last], b.U[first:last], b.A[first:last], b.B[first:last])
 
 
 @tight_kernel
-def weight_above(b: Bounds, c: int) -> float:
+def weight_below(classes: ClassSums, c: int) -> float:
+    """w⁻, never below 0."""
+    L, U, A, B = classes.L[c], classes.U[c], classes.A[c], classes.B[c]
+    return float(max(U * A - B, 0.0) / (U - L))
+
+
+@tight_kernel
+def weight_above(classes: ClassSums, c: int) -> float:
     """w⁺, never below 0."""
-    return float(max(b.B[c] - b.L[c] * b.A[c], 0.0) / (b.U[c] - b.L[c]))
+    L, U, A, B = classes.L[c], classes.U[c], classes.A[c], classes.B[c]
+    return float(max(B - L * A, 0.0) / (U - L))
 
 
 @tight_kernel
 def gain_of(b: Bounds, k: int, step: float) -> float:
     """By how much a step lowers the bound on R·Z."""
+    classes = classes_of(b, k)
     total = 0.0
-    for c in range(b.pointers[k], b.pointers[k + 1]):
-        if b.U[c] > b.L[c]:
-            below, above = weight_below(b, c), weight_above(b, c)
-            total -= below * np.expm1(step * b.L[c]) if below > 0 else 0.0
-            total -= above * np.expm1(step * b.U[c]) if above > 0 else 0.0
+    for c in range(classes.L.shape[0]):
+        if classes.U[c] > classes.L[c]:
+            below, above = weight_below(classes, c), weight_above(classes, c)
+            total -= below * np.expm1(step * classes.L[c]) if below > 0 else 0.0
+            total -= above * np.expm1(step * classes.U[c]) if above > 0 else 0.0
     return total
 
 
 @tight_kernel
 def slope_at(b: Bounds, k: int, step: float) -> tuple[float, float]:
     """First and second derivative of the bound."""
+    classes = classes_of(b, k)
     slope, curvature = 0.0, 0.0
-    for c in range(b.pointers[k], b.pointers[k + 1]):
-        if b.U[c] > b.L[c]:
-            below, above = weight_below(b, c), weight_above(b, c)
-            left = below * b.L[c] * np.exp(step * b.L[c]) if below > 0 else 0.0
-            right = above * b.U[c] * np.exp(step * b.U[c]) if above > 0 else 0.0
+    for c in range(classes.L.shape[0]):
+        if classes.U[c] > classes.L[c]:
+            below, above = weight_below(classes, c), weight_above(classes, c)
+            left = below * classes.L[c] * np.exp(step * classes.L[c]) if below > 0 else 0.0
+            right = above * classes.U[c] * np.exp(step * classes.U[c]) if above > 0 else 0.0
             slope += left + right
-            curvature += left * b.L[c] + right * b.U[c]
+            curvature += left * classes.L[c] + right * classes.U[c]
     return slope, curvature
 
 
@@ -150,20 +170,20 @@ def log_ratio(a: float, b: float) -> float:
 
 
 @tight_kernel
-def best_step(b: Bounds, k: int, guess: float) -> float:
-    """The step that minimises the bound of feature k: in closed form where there is one, else from `guess`."""
-    first, last = b.pointers[k], b.pointers[k + 1]
+def best_step(b: Bounds, k: int) -> float:
+    """The step that minimises the bound: in closed form where there is one, else from the last one."""
+    classes = classes_of(b, k)
     if b.unit[k]:
         N, P = 0.0, 0.0  # the bound is constant + N·e^−Δ + P·e^Δ
-        for c in range(first, last):
-            N += weight_below(b, c) if b.L[c] < 0 else 0.0
-            P += weight_above(b, c) if b.U[c] > 0 else 0.0
+        for c in range(classes.L.shape[0]):
+            N += weight_below(classes, c) if classes.L[c] < 0 else 0.0
+            P += weight_above(classes, c) if classes.U[c] > 0 else 0.0
         step = 0.5 * log_ratio(N, P)
-    elif last == first + 1:
-        below, above = -b.L[first] * weight_below(b, first), b.U[first] * weight_above(b, first)
-        step = log_ratio(below, above) / (b.U[first] - b.L[first])
+    elif classes.L.shape[0] == 1:
+        below, above = -classes.L[0] * weight_below(classes, 0), classes.U[0] * weight_above(classes, 0)
+        step = log_ratio(below, above) / (classes.U[0] - classes.L[0])
     else:
-        return newton_step(b, k, guess)
+        return newton_step(b, k, b.steps[k])
     if step != step:  # 0/0: nothing to gain
         return 0.0
     return min(max(step, -b.max_step), b.max_step)
@@ -175,14 +195,13 @@ def best_step(b: Bounds, k: int, guess: float) -> float:
 @tight_kernel
 def gain_limit(b: Bounds, k: int) -> float:
     """No step gains more than this: by the slope at 0, and the curvature in its direction."""
-    first, last = b.pointers[k], b.pointers[k + 1]
-    L, U, A, B = b.L[first:last], b.U[first:last], b.A[first:last], b.B[first:last]  # loops from 0 vectorise
+    classes = classes_of(b, k)
     slope, upper, lower = 0.0, 0.0, 0.0
-    for c in range(last - first):
-        if U[c] > L[c]:
-            slope += B[c]
-            upper += max(B[c] - L[c] * A[c], 0.0) / (U[c] - L[c]) * U[c] * U[c]
-            lower += max(U[c] * A[c] - B[c], 0.0) / (U[c] - L[c]) * L[c] * L[c]
+    for c in range(classes.L.shape[0]):
+        if classes.U[c] > classes.L[c]:
+            slope += classes.B[c]
+            upper += weight_above(classes, c) * classes.U[c] * classes.U[c]
+            lower += weight_below(classes, c) * classes.L[c] * classes.L[c]
     curvature = upper if slope < 0 else lower
     limit = abs(slope) * b.max_step
     return min(limit, slope * slope / (2 * curvature)) if curvature > 0 else limit
@@ -192,15 +211,16 @@ def gain_limit(b: Bounds, k: int) -> float:
 def tangent_limit(b: Bounds, k: int, step: float) -> float:
     """No step gains more than this: a convex function lies above its tangents at 0 and at `step`. inf where they tell
     nothing."""
+    classes = classes_of(b, k)
     slope, here, gain = 0.0, 0.0, 0.0
-    for c in range(b.pointers[k], b.pointers[k + 1]):
-        if b.U[c] > b.L[c]:
-            below, above = weight_below(b, c), weight_above(b, c)
-            left = np.expm1(step * b.L[c]) if below > 0 else 0.0
-            right = np.expm1(step * b.U[c]) if above > 0 else 0.0
+    for c in range(classes.L.shape[0]):
+        if classes.U[c] > classes.L[c]:
+            below, above = weight_below(classes, c), weight_above(classes, c)
+            left = np.expm1(step * classes.L[c]) if below > 0 else 0.0
+            right = np.expm1(step * classes.U[c]) if above > 0 else 0.0
             gain -= below * left + above * right
-            here += below * b.L[c] * (left + 1) + above * b.U[c] * (right + 1)
-            slope += below * b.L[c] + above * b.U[c]
+            here += below * classes.L[c] * (left + 1) + above * classes.U[c] * (right + 1)
+            slope += below * classes.L[c] + above * classes.U[c]
     if step * slope >= 0:
         return np.inf
     if here * slope > 0:  # both fall: the lowest point is at max_step
@@ -225,7 +245,7 @@ def compute_gain(b: Bounds, k: int, best: float) -> None:
         b.gains[k] = min(b.gains[k], tangent_limit(b, k, b.steps[k]))
         if b.gains[k] < best:
             return
-    b.steps[k] = best_step(b, k, b.steps[k])
+    b.steps[k] = best_step(b, k)
     b.gains[k] = gain_of(b, k, b.steps[k])
     b.known[k] = True
 
@@ -234,7 +254,7 @@ def compute_gain(b: Bounds, k: int, best: float) -> None:
 def compute_gains(b: Bounds, features: Longs, gains: Doubles) -> None:
     """The gains of some features, each with its best step."""
     for n in range(features.shape[0]):
-        gains[n] = gain_of(b, features[n], best_step(b, features[n], b.steps[features[n]]))
+        gains[n] = gain_of(b, features[n], best_step(b, features[n]))
 
 
 @tight_kernel

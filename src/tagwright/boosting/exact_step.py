@@ -18,15 +18,15 @@ import numpy as np
 
 from tagwright._jit import tight_kernel
 from tagwright.arrays import Doubles, Ints, Longs
-from tagwright.boosting.bounds import NEWTON_STEPS, PRECISION
+from tagwright.boosting.bounds import Bounds
 from tagwright.boosting.count_distribution import (
-    ChainFactors,
     CountedFeature,
     CountMasses,
     CountWorkspace,
     add_sentences,
 )
 from tagwright.boosting.expectations import SentenceExpectations
+from tagwright.boosting.feature_classes import FeatureClasses
 from tagwright.boosting.occurrences import Occurrences
 from tagwright.boosting.sentence_weights import SentenceWeights
 from tagwright.boosting.training_scores import TrainingScores
@@ -40,7 +40,8 @@ SLOPE_PRECISION = 1e-3
 
 
 def exact_step(scores: TrainingScores, sentences: SentenceWeights, k: int, guess: float, max_step: float) -> float:
-    """The Δ of feature k that minimises R, within ±max_step; `guess`: the tight bound's. All is left as it was."""
+    """The Δ of feature k that minimises R, within ±max_step; `guess`: the tight bound's. Scores are left as they were,
+    but for rounding."""
     of_chain = k >= scores.training.pattern.n_weights
     search = (_ChainSearch if of_chain else _AttributeSearch)(scores, sentences, k)
     if len(search.passed) and sentences.power == 1 and has_few_counts(scores.training, k):
@@ -65,10 +66,9 @@ def step_by_counts(scores: TrainingScores, sentences: SentenceWeights, k: int, m
     active = sentences.active[chosen]
     L, U = t.classes.L[classes[active]], t.classes.U[classes[active]]
     masses = CountMasses.build(L, U)
-    chain = ChainFactors.build(scores.chain())
     work = CountWorkspace.build(int((U - L).max(initial=0)) + 1, t.n_labels)
     add_sentences(
-        chosen[active], t.data.offsets, scores.tokens.x, chain, mark_occurrences(t, k),
+        chosen[active], t.data.offsets, scores.tokens.x, scores.chain(), mark_occurrences(t, k),
         sentences.power * sentences.losses - sentences.reference, L.astype(np.int64), U.astype(np.int64), work, masses,
     )  # fmt: skip
     return minimise_masses(masses, max_step)
@@ -90,29 +90,13 @@ def mark_occurrences(training: TrainingSet, k: int) -> CountedFeature:
 
 
 def minimise_masses(masses: CountMasses, max_step: float) -> float:
-    """The Δ within ±max_step at which Σ_u exp(logs[u] + Δ·counts[u]) is least: Newton within a bracket."""
+    """The Δ within ±max_step at which Σ_u exp(logs[u] + Δ·counts[u]) is least.
 
-    def slope_and_curvature(step: float) -> tuple[float, float]:
-        exponents = masses.logs + step * masses.counts
-        terms = np.exp(exponents - exponents.max())
-        return float(terms @ masses.counts), float(terms @ masses.counts**2)
-
-    slope, curvature = slope_and_curvature(0.0)
-    end = max_step if slope < 0 else -max_step
-    if slope == 0 or slope_and_curvature(end)[0] * slope >= 0:
-        return 0.0 if slope == 0 else end
-    falling, near, far, step, limit = slope, 0.0, end, 0.0, abs(end)
-    for _ in range(NEWTON_STEPS):
-        moved = step - slope / curvature if curvature > 0 else near
-        if not (min(near, far) < moved < max(near, far) and abs(moved - step) < limit):
-            moved = 0.5 * (near + far)
-        limit = 0.5 * abs(moved - step)
-        if abs(moved - step) <= PRECISION * max(abs(moved), 1e-3):
-            return moved
-        step = moved
-        slope, curvature = slope_and_curvature(step)
-        near, far = (step, far) if slope * falling > 0 else (near, step)
-    return step
+    That is the tight bound of a feature with a class for each count u, of the range 0 to u: A = e^logs[u], B = u·A.
+    """
+    u, A = masses.counts, np.exp(masses.logs - masses.logs.max())
+    classes = FeatureClasses(np.array([0, len(u)]), np.minimum(u, 0.0), np.maximum(u, 0.0))
+    return Bounds.build(classes, A, u * A, max_step).step(0)
 
 
 # ---- by marginals and by search ----

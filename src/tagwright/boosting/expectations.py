@@ -47,7 +47,7 @@ class SentenceExpectations(NamedTuple):
 
 
 class ChainArrays(NamedTuple):
-    """A Chain for the kernels."""
+    """The chain for the kernels; M to stop are exponentials of the scores, all but a shift."""
 
     M: Floats  # [P, P]
     MT: Floats  # [P, P]
@@ -60,7 +60,8 @@ class ChainArrays(NamedTuple):
     last: Doubles  # [Y]
 
     @classmethod
-    def build(cls, c: Chain) -> Self:
+    def build(cls, transition: Doubles, start: Doubles, stop: Doubles) -> Self:
+        c = Chain.build(transition, start, stop, np.float64)
         return cls(c.matrix, c.transposed, c.start, c.stop, c.shift, c.edge_shift, *c.scores)
 
 
@@ -176,17 +177,16 @@ def pass_sentences(
 
 
 def expect_sentences(
-    chosen: Longs, scores: TokenScores, offsets: Longs, labels: Ints, chain: Chain, work: Workspace,
+    chosen: Longs, scores: TokenScores, offsets: Longs, labels: Ints, chain: ChainArrays, work: Workspace,
     out: SentenceExpectations,
 ) -> None:  # fmt: skip
     """Pass the sentences `chosen`. Scaled numbers first; those that they cannot hold are repeated in log space."""
-    arrays = ChainArrays.build(chain)
     done = np.empty(len(chosen), np.bool_)
-    pass_sentences(chosen, scores, offsets, labels, arrays, work, out, done)
-    Y, ones = chain.n_labels, np.ones_like(chain.matrix)
+    pass_sentences(chosen, scores, offsets, labels, chain, work, out, done)
+    Y, ones = len(chain.first), np.ones_like(chain.M)
     for i in chosen[~done].tolist():
         rows = scores.emission[offsets[i] : offsets[i + 1]]
-        gamma, counts = np.zeros_like(rows), np.zeros(chain.matrix.shape)
-        log_z = log_forward_backward(rows, *chain.scores, gamma, counts[:Y, :Y])
-        out.losses[i] = max(log_z - gold_score(i, scores.emission, offsets, labels, arrays), 0.0)
+        gamma, counts = np.zeros_like(rows), np.zeros(chain.M.shape)
+        log_z = log_forward_backward(rows, chain.transition, chain.first, chain.last, gamma, counts[:Y, :Y])
+        out.losses[i] = max(log_z - gold_score(i, scores.emission, offsets, labels, chain), 0.0)
         store_residuals(i, offsets, labels, gamma, counts, ones, Y, out)

@@ -13,6 +13,7 @@ import numpy as np
 from tagwright._jit import tight_kernel
 from tagwright.arrays import Doubles, Ints, Longs, Workers, cut_evenly, padded
 from tagwright.boosting.expectations import (
+    ChainArrays,
     SentenceExpectations,
     TokenScores,
     Workspace,
@@ -21,7 +22,6 @@ from tagwright.boosting.expectations import (
 )
 from tagwright.boosting.occurrences import Occurrences
 from tagwright.boosting.training_set import TrainingSet, split_chain
-from tagwright.chain.forward_backward import Chain
 from tagwright.encode.dataset import spread
 
 PIECE_TOKENS = 1 << 12
@@ -39,10 +39,10 @@ class TrainingScores:
         self.tokens = TokenScores.build(training.data.n_tokens, padded(training.n_labels))
         self._workspaces: list[Workspace] = []
 
-    def chain(self) -> Chain:
+    def chain(self) -> ChainArrays:
         """The chain's weights, ready for forward-backward."""
         weights = self.w[self.training.pattern.n_weights :]
-        return Chain.build(*split_chain(weights, self.training.n_labels), np.float64)
+        return ChainArrays.build(*split_chain(weights, self.training.n_labels))
 
     @cached_property
     def trial(self) -> SentenceExpectations:

@@ -58,7 +58,8 @@ class TrainingSet:
         if k >= K:
             return self.chain_classes[:, k - K].astype(np.int64)
         column = k - self.pattern.pointers[self.attributes[k]]
-        return self.rows.classes[self.rows.begins[self.occurrences_of(k)] + 1 + column].astype(np.int64)
+        entries = self.rows.begins[self.occurrences_of(k)] + 1 + int(column)
+        return self.rows.classes[entries].astype(np.int64)
 
 
 def split_chain(weights: Doubles, n_labels: int) -> tuple[Doubles, Doubles, Doubles]:
