@@ -103,7 +103,7 @@ class AdaBoost:
 
     def choose(self) -> int:
         """The feature k whose bound on Z_k has the least minimum."""
-        limit_gains(self.bounds, self.sums.fold(self.sentences), self._feature_pointers())
+        limit_gains(self.bounds, self.sums.fold(self.sentences), self.training.feature_pointers)
         return self.bounds.best_feature()
 
     def step(self, k: int) -> float:
@@ -123,10 +123,6 @@ class AdaBoost:
             self._refresh()
 
     # ---- choosing ----
-
-    def _feature_pointers(self) -> Longs:
-        """[A + 2]: where the features of each attribute begin, then those of the chain, and the end."""
-        return np.append(self.training.pattern.pointers, self.training.classes.n_features)
 
     def _limit_features(self) -> int:
         """How many features this round may add. Once max_features have weights, no others may be chosen."""

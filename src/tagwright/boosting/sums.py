@@ -140,15 +140,20 @@ def add_to_rows(
         i = chosen[n]
         for r in range(occurrences.sentence_pointers[i], occurrences.sentence_pointers[i + 1]):
             touched[occurrences.attributes[r]] = True
-            row, size = layout.begins[r] + 1, layout.n_labels[r]
-            rows[row - 1] += d_change[i]
+            begin, size, first = layout.begins[r], layout.n_labels[r], layout.first_features[r]
+            row, labels = (
+                rows[begin : begin + 1 + size],
+                pattern_labels[first : first + size],
+            )  # indices from 0 are quick
+            row[0] += d_change[i]
             for e in range(occurrences.pointers[r], occurrences.pointers[r + 1]):
                 v, tokens = occurrences.values[e], change.tokens[occurrences.positions[e]]
                 if size == Y:  # all labels, in order
-                    add_row(rows[row : row + Y], v, tokens, True)
+                    for j in range(Y):
+                        row[1 + j] += v * tokens[j]
                 else:
-                    for j in range(size):
-                        rows[row + j] += v * tokens[pattern_labels[layout.first_features[r] + j]]
+                    for j in range(labels.shape[0]):
+                        row[1 + j] += v * tokens[labels[j]]
 
 
 @tight_kernel

@@ -24,6 +24,7 @@ class TrainingSet:
     pattern: Pattern
     n_labels: int
     attributes: Longs  # [K] the attribute of each feature of the pattern
+    feature_pointers: Longs  # [A + 2] where the features of each attribute begin, then those of the chain, and the end
     occurrences: Occurrences
     classes: FeatureClasses
     rows: SumRows
@@ -40,7 +41,8 @@ class TrainingSet:
         classes = find_classes(occurrences, pattern, data, n_labels, loose=loose, boundaries=boundaries)
         binary = bool(np.isin(data.values, (0, 1)).all())
         attributes = np.repeat(np.arange(encoder.n_attributes), np.diff(pattern.pointers))
-        return cls(data, pattern, n_labels, attributes, occurrences, *classes, loose, binary)
+        feature_pointers = np.append(pattern.pointers, classes[0].n_features)
+        return cls(data, pattern, n_labels, attributes, feature_pointers, occurrences, *classes, loose, binary)
 
     def occurrences_of(self, k: int) -> Longs:
         """The occurrences of a feature of the pattern."""
