@@ -25,13 +25,14 @@ from typing import Any
 import numpy as np
 
 from benchmarks.corpora import Text, add_data_option, read_task, words_alone
-from tagwright.arrays import Doubles, Longs, Workers
+from tagwright.arrays import Workers
 from tagwright.attributes.templates import resolve
+from tagwright.boosting.adaboost import AdaBoost, Options
+from tagwright.boosting.sequence_adaboost import SequenceAdaBoost
+from tagwright.boosting.training_set import TrainingSet
 from tagwright.encode.encoder import Encoder
 from tagwright.encode.flat_text import FlatText
-from tagwright.learners import CRF, SequenceAdaBoost, SequenceTagger
-from tagwright.learners._booster import Booster
-from tagwright.learners._exact_step import exact_step
+from tagwright.learners import CRF, SequenceTagger
 from tagwright.learners._labels import number_labels
 from tagwright.metrics import evaluate
 from tagwright.scores.pattern import find_pattern
@@ -119,56 +120,53 @@ def measure_accuracy(options: Namespace) -> list[dict[str, Any]]:
     return rows
 
 
-class TimedBooster(Booster):
+class TimedAdaBoost(AdaBoost):
     """Knows what its parts cost."""
 
-    def __init__(self, *arguments: Any, **options: Any) -> None:
+    def __init__(self, training: TrainingSet, options: Options) -> None:
+        super().__init__(training, options, Workers(1))
         self.spent = {"forward-backward": 0.0, "sums": 0.0}
-        super().__init__(*arguments, **options)
+        vars(self.scores)["expect"] = self._timed("forward-backward", self.scores.expect)
+        vars(self.sums)["update"] = self._timed("sums", self.sums.update)
 
-    def _time(self, name: str, work: Callable[[], None]) -> None:
-        began = time.perf_counter()
-        work()
-        self.spent[name] += time.perf_counter() - began
+    def _timed(self, name: str, function: Callable[..., None]) -> Callable[..., None]:
+        def timed(*arguments: object) -> None:
+            began = time.perf_counter()
+            function(*arguments)
+            self.spent[name] += time.perf_counter() - began
 
-    def expect_into(self, chosen: Longs, residuals: Doubles, chain_residuals: Doubles, losses: Doubles) -> None:
-        into = residuals, chain_residuals, losses
-        self._time("forward-backward", lambda: super(TimedBooster, self).expect_into(chosen, *into))
-
-    def _add_changes(self, chosen: Longs, weight_change: Doubles) -> None:
-        self._time("sums", lambda: super(TimedBooster, self)._add_changes(chosen, weight_change))
+        return timed
 
     def pass_everything(self) -> None:
         """What a round costs without the lists: all sentences passed, all sums made."""
-        everyone = np.arange(self.data.n_sentences)
-        self._expect(everyone)
-        self.awake[:] = True
-        self._refresh()
+        self.scores.expect(np.arange(self.training.data.n_sentences), self.sentences.expectations)
+        self.sentences.active[:] = True
+        self.sentences.rescale()
+        self.sums.make_anew(self.sentences)
         self.choose()
 
 
-def make_booster(text: Text, options: Namespace) -> TimedBooster:
+def make_booster(text: Text, options: Namespace) -> TimedAdaBoost:
     X, y = text
     flat = FlatText.build(X)
     names = sorted(set(chain.from_iterable(y)))
     encoder = Encoder(resolve("s2", flat.width), min_conjunction=2)
     data = replace(encoder.learn(flat), labels=number_labels(list(chain.from_iterable(y)), names))
     pattern = find_pattern(encoder, data, len(names), all_states=False, min_count=1)
-    return TimedBooster(
-        encoder, data, pattern, len(names), Workers(1), loose=options.bound == "loose", most_step=options.max_step,
-        boundaries=True, power=options.power,
-    )  # fmt: skip
+    loose = options.bound == "loose"
+    training = TrainingSet.build(encoder, data, pattern, len(names), loose=loose, boundaries=True)
+    return TimedAdaBoost(training, Options(options.bound == "exact", options.power, options.max_step))
 
 
-def time_round(booster: TimedBooster, bound: str, at_most: int = 1) -> tuple[int, list[float]]:
+def time_round(booster: TimedAdaBoost, at_most: int = 1) -> tuple[int, list[float]]:
     """One round: the feature (the first, if several are added), and what choice, steps and addition cost."""
     times = [time.perf_counter()]
     k = booster.choose()
     features = booster.choose_more(k, at_most)
     times.append(time.perf_counter())
-    steps = [exact_step(booster, k) if bound == "exact" else booster.bound.step(k) for k in features]
+    steps = [booster.step(k) for k in features]
     times.append(time.perf_counter())
-    booster.add(features, steps)
+    booster.reweight(features, steps)
     times.append(time.perf_counter())
     return k, np.diff(times).tolist()
 
@@ -176,15 +174,15 @@ def time_round(booster: TimedBooster, bound: str, at_most: int = 1) -> tuple[int
 def measure_speed(options: Namespace) -> dict[str, Any]:
     """Rounds of one feature, one thread, once the warm-up (several a round) has chosen so many features."""
     booster = make_booster(words_alone(read_task("ner", options.data).train), options)
-    wanted = options.warm_up * len(booster.weights)
-    while np.count_nonzero(booster.weights) < wanted:
-        time_round(booster, options.bound, options.features_per_round)
-    print(f"warmed up: {np.count_nonzero(booster.weights)} features chosen", flush=True)
+    wanted = options.warm_up * len(booster.w)
+    while np.count_nonzero(booster.w) < wanted:
+        time_round(booster, options.features_per_round)
+    print(f"warmed up: {np.count_nonzero(booster.w)} features chosen", flush=True)
     booster.spent = dict.fromkeys(booster.spent, 0.0)
-    rounds = [time_round(booster, options.bound) for _ in range(MEASURED)]
-    pairs = sum(k >= booster.pattern.n_weights for k, _ in rounds)
+    rounds = [time_round(booster) for _ in range(MEASURED)]
+    pairs = sum(k >= booster.training.pattern.n_weights for k, _ in rounds)
     own = [sum(times) for _, times in rounds]
-    others = mean(sum(times) for k, times in rounds if k < booster.pattern.n_weights)
+    others = mean(sum(times) for k, times in rounds if k < booster.training.pattern.n_weights)
     spent = {name: mean(times[n] for _, times in rounds) for n, name in enumerate(("choice", "step", "addition"))}
     spent |= {f"of these {name}": seconds / len(own) for name, seconds in booster.spent.items()}
     whole = []

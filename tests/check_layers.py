@@ -39,6 +39,7 @@ LAYERS = (
     ("losses",),
     ("optim",),
     ("learners",),
+    ("boosting",),
     ("tagger", "comparison"),
     ("",),  # tagwright/__init__.py as others import it: the public names, for the command line alone
     ("cli",),

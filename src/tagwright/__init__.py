@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from tagwright import datasets
     from tagwright.attributes.clusters import WordClusters
     from tagwright.attributes.templates import FeatureSet
+    from tagwright.boosting.sequence_adaboost import SequenceAdaBoost
     from tagwright.learners import (
         CRF,
         HMM,
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
         MEMM,
         GuidedTagger,
         KernelPerceptron,
-        SequenceAdaBoost,
         StructuredPerceptron,
         load,
     )
@@ -43,7 +43,7 @@ _MODULES = {
     "HMSVM": "tagwright.learners",
     "KernelPerceptron": "tagwright.learners",
     "MEMM": "tagwright.learners",
-    "SequenceAdaBoost": "tagwright.learners",
+    "SequenceAdaBoost": "tagwright.boosting.sequence_adaboost",
     "StructuredPerceptron": "tagwright.learners",
     "load": "tagwright.learners",
     "FeatureSet": "tagwright.attributes.templates",

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from tagwright.learners.hmsvm import HMSVM
     from tagwright.learners.kernel_perceptron import KernelPerceptron
     from tagwright.learners.memm import MEMM
-    from tagwright.learners.sequence_adaboost import SequenceAdaBoost
     from tagwright.learners.structured_perceptron import StructuredPerceptron
 
 _FILES = {
@@ -31,7 +30,7 @@ _FILES = {
     "HMSVM": "hmsvm",
     "KernelPerceptron": "kernel_perceptron",
     "MEMM": "memm",
-    "SequenceAdaBoost": "sequence_adaboost",
+    "SequenceAdaBoost": "tagwright.boosting.sequence_adaboost",
     "StructuredPerceptron": "structured_perceptron",
 }
 
@@ -50,7 +49,8 @@ _CLASSES = {
 def __getattr__(name: str) -> type[SequenceTagger]:
     if name not in _FILES:
         raise AttributeError(f"module 'tagwright.learners' has no attribute {name!r}")
-    learner: type[SequenceTagger] = getattr(import_module(f"tagwright.learners.{_FILES[name]}"), name)
+    module = _FILES[name] if "." in _FILES[name] else f"tagwright.learners.{_FILES[name]}"
+    learner: type[SequenceTagger] = getattr(import_module(module), name)
     return learner
 
 

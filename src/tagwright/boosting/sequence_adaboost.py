@@ -1,10 +1,6 @@
-"""Sequence AdaBoost: one feature a round, the one that lowers the exponential risk most. Sparse models.
+"""The learner SequenceAdaBoost: rounds of boosting (adaboost.py) with dev set, callbacks, warm start and model file.
 
-    R^exp(w) = Σ_i Σ_{y ≠ y_i} exp[F(x_i, y) − F(x_i, y_i)] = Σ_i (1/p(y_i|x_i) − 1)
-    a round    w_k += Δ with the k and Δ that minimise (a bound on) Z(Δ) = R^exp(w + Δ e_k) / R^exp(w)
-
-BOOST section 5, LM-POS section 3 (algorithm 2); DIGEST section 4. Bounds and choice: optim/boosting.py. What a round
-changes: learners/_booster.py. The exact step: learners/_exact_step.py.
+Boosting adds few features, so that the model of the chosen ones is small: all others leave the encoder, too.
 """
 
 from __future__ import annotations
@@ -17,26 +13,22 @@ from typing import Any, Self
 import numpy as np
 
 from tagwright.arrays import Doubles, Longs, Workers
-from tagwright.encode.encoder import Encoder
-from tagwright.encode.flat_text import Sentences
+from tagwright.boosting.adaboost import AdaBoost, Options
+from tagwright.boosting.chosen import Chosen, ChosenFeature, Numbering, feature_numbers
+from tagwright.boosting.training_set import TrainingSet, split_chain
 from tagwright.encode.pruned import prune
+from tagwright.encode.text import Sentences
 from tagwright.errors import ConvergenceWarning, ParameterError
 from tagwright.learners._base import SequenceTagger
-from tagwright.learners._booster import Booster, split_chain
-from tagwright.learners._chosen import Chosen, ChosenFeature, Numbering, feature_numbers, match
 from tagwright.learners._decoder import Decoder, Scores
 from tagwright.learners._estimator import FLAG, NOT_NEGATIVE, WHOLE, Range, fitted, one_of, parameter
-from tagwright.learners._exact_step import exact_step
 from tagwright.learners._labels import Labels
 from tagwright.learners._stored import restore_linear
 from tagwright.learners._watch import DevSet, Watch, all_callbacks, count_jobs, warn_of_end
 from tagwright.optim.progress import Progress
-from tagwright.scores.linear import LinearScores
+from tagwright.scores.linear import LinearMap, LinearScores
 from tagwright.scores.pattern import find_pattern
-from tagwright.scores.places import Pattern
-
-NOTHING = 1e-12
-"""A gain below this share of the risk is rounding error."""
+from tagwright.scores.row_index import Pattern
 
 
 class SequenceAdaBoost(SequenceTagger):
@@ -107,97 +99,71 @@ class SequenceAdaBoost(SequenceTagger):
 
     # ---- training ----
 
-    def fit(self, X: Sentences, y: Labels, X_dev: Sentences | None = None, y_dev: Labels | None = None) -> Self:
-        """Add features, one a round. Ctrl-C once stops and keeps the model so far."""
+    def _fit(self, X: Sentences, y: Labels, X_dev: Sentences | None, y_dev: Labels | None, before: Self | None) -> None:
+        """Add features, round by round; from nothing, or from the model `before`."""
         _, names, encoder, data = self._read_training(X, y)
-        pattern = find_pattern(encoder, data, len(names), all_states=self.all_possible_states, min_count=self.min_count)
-        n_chain = len(names) ** 2 + 2 * len(names) * self.boundaries
-        numbers = feature_numbers(pattern, len(names), n_chain)
-        start, chosen = self._begin(encoder, names, numbers)
         self.labels_, self.encoder_ = names, encoder
+        Y, loose = len(names), self.bound == "loose"
+        pattern = find_pattern(encoder, data, Y, all_states=self.all_possible_states, min_count=self.min_count)
+        numbers = feature_numbers(pattern, Y, Y * Y + 2 * Y * self.boundaries)
+        chosen, weights = Chosen(), None
+        if before is not None:
+            numbering = Numbering.between(before.encoder_, before.labels_, encoder, names)
+            chosen, weights = before.chosen_.renumber(numbering), before._weights_of(numbers, numbering)
+        options = Options(
+            self.bound == "exact", self.power, self.max_step, self.features_per_round, self.max_features, self.tolerance
+        )
         workers = Workers(count_jobs(self.n_jobs))
         try:
-            booster = Booster(
-                encoder, data, pattern, len(names), workers, loose=self.bound == "loose", most_step=self.max_step,
-                boundaries=self.boundaries, power=self.power, weights=start,
-            )  # fmt: skip
-            weights, kept = self._boost(booster, chosen, numbers, DevSet.build(self, X_dev, y_dev))
+            training = TrainingSet.build(encoder, data, pattern, Y, loose=loose, boundaries=self.boundaries)
+            booster = AdaBoost(training, options, workers, weights)
+            best, chosen = self._boost(booster, chosen, numbers, DevSet.build(self, X_dev, y_dev))
         finally:
             workers.close()
-        self._finish(encoder, pattern, weights, kept)
-        return self
+        self._keep(pattern, best, chosen)
 
-    def _begin(self, encoder: Encoder, names: list[str], numbers: Longs) -> tuple[Doubles | None, Chosen]:
-        """Weights and choices to go on from: none, or those of the model as it is."""
-        if not (self.warm_start and self.__sklearn_is_fitted__()):
-            return None, Chosen()
-        attribute_of = match(self.encoder_.attribute_names(), encoder.attribute_names())
-        numbering = Numbering(attribute_of, match(self.labels_, names), encoder.n_attributes, len(names))
-        old = self._all_weights()
-        weights = {numbering.find(number): old[number] for number in self.chosen_.rounds}
-        return np.array([weights.get(number, 0.0) for number in numbers.tolist()]), self.chosen_.renumber(numbering)
-
-    def _boost(self, booster: Booster, chosen: Chosen, numbers: Longs, dev: DevSet | None) -> tuple[Doubles, Chosen]:
+    def _boost(self, booster: AdaBoost, chosen: Chosen, numbers: Longs, dev: DevSet | None) -> tuple[Doubles, Chosen]:
         """All rounds; the weights to keep and the choices that made them."""
-        scores = LinearScores(self.encoder_, booster.pattern, len(self.labels_), np.float64)
+        scores = LinearMap.build(self.encoder_, booster.training.pattern, len(self.labels_), np.float64)
         watch: Watch[Doubles] = Watch(
-            dev, self.patience, all_callbacks(self.callbacks, self.verbose), lambda w: self._decode(booster, scores, w)
+            dev, self.patience, all_callbacks(self.callbacks, self.verbose), lambda w: self._decode(scores, w)
         )
         began, before = time.perf_counter(), chosen.n_rounds
         if dev is not None and before:  # warm start: more rounds must do better than the model as it was
-            watch.best_weights = booster.weights.copy()
+            watch.best_weights = booster.w.copy()
             watch.best_score = dev.score(watch.decode(watch.best_weights))
         self.objective_curve_ = [booster.log_risk]
         reason = "rounds"
         number = 0
         try:
             for number in range(1, self.rounds + 1):
-                added = self._round(booster)
+                added = booster.round()
                 if isinstance(added, str):
                     reason, number = added, number - 1
                     break
                 for k in added:
                     chosen.add(int(numbers[k]), before + number)
                 self.objective_curve_.append(booster.log_risk)
-                report = Progress(
-                    number, self.rounds, booster.log_risk, None, None, time.perf_counter() - began, unit="round"
-                )
+                seconds = time.perf_counter() - began
+                report = Progress(number, self.rounds, booster.log_risk, None, None, seconds, unit="round")
                 if self._tell(watch, report, booster):
                     reason = "stopped"
                     break
         except KeyboardInterrupt:
             reason = "interrupted"
         if dev is not None and number and number % self.score_every and reason != "interrupted":
-            watch(replace(report, iteration=number), lambda: booster.weights)
+            watch(replace(report, iteration=number), lambda: booster.w)
         self._tell_end(watch, reason, number)
         if watch.best_weights is None:
-            return booster.weights, chosen
+            return booster.w, chosen
         return watch.best_weights, chosen.until(before + watch.best_round)
 
-    def _tell(self, watch: Watch[Doubles], report: Progress, booster: Booster) -> bool:
-        """The dev set is looked at every so many rounds, callbacks are told of all."""
+    def _tell(self, watch: Watch[Doubles], report: Progress, booster: AdaBoost) -> bool:
+        """The dev set is scored every so many rounds, callbacks are told of all; True to stop."""
         if watch.dev is not None and report.iteration % self.score_every == 0:
-            return watch(report, lambda: booster.weights)
+            return watch(report, lambda: booster.w)
         stop = [callback(report) for callback in watch.callbacks]
         return any(stop)
-
-    def _round(self, booster: Booster) -> list[int] | str:
-        """One round: the features that it added, or why there is none to add."""
-        risk = booster.relative_risk
-        if risk == 0:
-            return "certain"
-        most = max(1, int(self.max_features * len(booster.weights)))
-        room = booster.limit_features(most) or most
-        best = booster.choose()
-        share = booster.bound.gains[best] / risk
-        if not share > NOTHING:
-            return "no weak learner improves"
-        if share < self.tolerance:
-            return "tolerance"
-        features = booster.choose_more(best, min(self.features_per_round, room))
-        exact = self.bound == "exact"
-        booster.add(features, [exact_step(booster, k) if exact else booster.bound.step(k) for k in features])
-        return features
 
     def _tell_end(self, watch: Watch[Doubles], reason: str, rounds: int) -> None:
         self.n_iter_ = rounds
@@ -209,28 +175,26 @@ class SequenceAdaBoost(SequenceTagger):
             message = (
                 f"no weak learner lowers the risk after {rounds} rounds: features and labels have no more in common"
             )
-            warnings.warn(message, ConvergenceWarning, stacklevel=4)
+            warnings.warn(message, ConvergenceWarning, stacklevel=5)
         warn_of_end(reason, rounds)
 
-    def _decode(self, booster: Booster, scores: LinearScores, weights: Doubles) -> Decoder:
-        K, Y = booster.pattern.n_weights, len(self.labels_)
-        scores.set_weights(weights[:K], Workers(1))
-        return Decoder(scores, *self._constrain(*split_chain(weights[K:], Y)))
+    def _decode(self, scores: LinearMap, weights: Doubles) -> Decoder:
+        K, Y = scores.pattern.n_weights, len(self.labels_)
+        return Decoder(scores.at(weights[:K]), *self._constrain(*split_chain(weights[K:], Y)))
 
-    def _finish(self, encoder: Encoder, pattern: Pattern, weights: Doubles, chosen: Chosen) -> None:
-        """The model of the chosen features alone."""
-        K, Y = pattern.n_weights, len(self.labels_)
+    def _keep(self, pattern: Pattern, weights: Doubles, chosen: Chosen) -> None:
+        """The model of the features that have weights, without all others."""
+        K, Y, n_attributes = pattern.n_weights, len(self.labels_), self.encoder_.n_attributes
         used = weights[:K] != 0
-        attribute = np.repeat(np.arange(encoder.n_attributes), np.diff(pattern.pointers))[used]
+        attribute = np.repeat(np.arange(n_attributes), np.diff(pattern.pointers))[used]
         self.n_features_ = len(weights)
-        self.encoder_, place_of = prune(encoder, np.bincount(attribute, minlength=encoder.n_attributes) > 0)
-        counts = np.bincount(place_of[attribute], minlength=self.encoder_.n_attributes)
-        order = np.argsort(place_of[attribute], kind="stable")
+        self.encoder_, new_number = prune(self.encoder_, np.bincount(attribute, minlength=n_attributes) > 0)
+        counts = np.bincount(new_number[attribute], minlength=self.encoder_.n_attributes)
+        order = np.argsort(new_number[attribute], kind="stable")
         pointers = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
-        scores = LinearScores(self.encoder_, Pattern(pointers, pattern.labels[used][order]), Y, np.float64)
-        scores.set_weights(weights[:K][used][order], Workers(1))
-        self.chosen_ = chosen.renumber(Numbering(place_of, np.arange(Y), self.encoder_.n_attributes, Y))
-        self.decoder_ = Decoder(scores, *self._constrain(*split_chain(weights[K:], Y)))
+        scores = LinearMap.build(self.encoder_, Pattern(pointers, pattern.labels[used][order]), Y, np.float64)
+        self.chosen_ = chosen.renumber(Numbering(new_number, np.arange(Y), self.encoder_.n_attributes, Y))
+        self.decoder_ = self._decode(scores, np.concatenate([weights[:K][used][order], weights[K:]]))
 
     def choose_rounds(self, X: Sentences, y: Labels, *, folds: int = 5) -> int:
         """Set `rounds` by cross-validation: the number with the best mean dev score over `folds` trainings.
@@ -265,9 +229,15 @@ class SequenceAdaBoost(SequenceTagger):
         Y = len(self.labels_)
         transition, start, stop = (np.where(np.isfinite(part), part, 0.0) for part in self.decoder_.chain_scores)
         weights = np.zeros((self.encoder_.n_attributes + Y + 2) * Y)
-        weights[feature_numbers(scores.pattern, Y, 0)] = scores.weights
+        weights[feature_numbers(scores.pattern, Y, 0)] = scores.weights.values
         weights[self.encoder_.n_attributes * Y :] = np.concatenate([transition.ravel(), start, stop])
         return weights
+
+    def _weights_of(self, numbers: Longs, numbering: Numbering) -> Doubles:
+        """The weights of features with new numbers; 0 where the model has none."""
+        old = self._all_weights()
+        weights = {numbering.find(number): old[number] for number in self.chosen_.rounds}
+        return np.array([weights.get(number, 0.0) for number in numbers.tolist()])
 
     def _store_scores(self, arrays: dict[str, Any]) -> None:
         super()._store_scores(arrays)

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
 from tagwright.arrays import Doubles, Longs
+from tagwright.encode.encoder import Encoder
 from tagwright.errors import ModelFileError
-from tagwright.scores.places import Pattern
+from tagwright.scores.row_index import Pattern
 
 START, STOP = "<s>", "</s>"
 
@@ -37,19 +38,25 @@ class Numbering:
     n_attributes: int
     n_labels: int
 
+    @classmethod
+    def between(cls, old: Encoder, old_labels: Sequence[str], new: Encoder, labels: Sequence[str]) -> Self:
+        """By the names of attributes and labels."""
+        attribute_of = match(old.attribute_names(), new.attribute_names())
+        return cls(attribute_of, match(old_labels, labels), new.n_attributes, len(labels))
+
     def find(self, number: int) -> int:
         """The new number of a feature, −1 where it is gone."""
         A, Y = len(self.attribute_of), len(self.label_of)
         a, y = divmod(number, Y)
         if a < A:
-            place = int(self.attribute_of[a])
+            group = int(self.attribute_of[a])
         elif a < A + Y:  # after the label a − A
-            place = int(self.label_of[a - A])
-            place += self.n_attributes if place >= 0 else 0
+            group = int(self.label_of[a - A])
+            group += self.n_attributes if group >= 0 else 0
         else:  # a first or a last label
-            place = self.n_attributes + self.n_labels + a - A - Y
+            group = self.n_attributes + self.n_labels + a - A - Y
         label = int(self.label_of[y])
-        return place * self.n_labels + label if place >= 0 and label >= 0 else -1
+        return group * self.n_labels + label if group >= 0 and label >= 0 else -1
 
 
 class Chosen:
@@ -94,7 +101,7 @@ class Chosen:
         arrays["chosen.rounds"] = np.array([r for rounds in self.rounds.values() for r in rounds], np.int32)
 
     @classmethod
-    def restore(cls, arrays: dict[str, Any], n_features: int) -> Chosen:
+    def restore(cls, arrays: dict[str, Any], n_features: int) -> Self:
         features, times, rounds = (arrays[f"chosen.{name}"] for name in ("features", "times", "rounds"))
         if len(features) != len(times) or times.sum() != len(rounds) or (times < 1).any():
             raise ModelFileError("the list of chosen features does not fit together")
@@ -105,13 +112,13 @@ class Chosen:
 
 
 def feature_numbers(pattern: Pattern, n_labels: int, n_chain: int) -> Longs:
-    """The number of every feature of a booster: those of the pattern, then those of the chain."""
+    """The number of every feature of a training: those of the pattern, then those of the chain."""
     attribute = np.repeat(np.arange(len(pattern.pointers) - 1), np.diff(pattern.pointers))
     chain = (len(pattern.pointers) - 1) * n_labels + np.arange(n_chain)
     return np.concatenate([attribute * n_labels + pattern.labels, chain]).astype(np.int64)
 
 
 def match(old: Iterable[str], new: Sequence[str]) -> Longs:
-    """For every old name its place among the new ones, −1 where there is none."""
-    places = {name: place for place, name in enumerate(new)}
-    return np.array([places.get(name, -1) for name in old], np.int64)
+    """For every old name its number among the new ones, −1 where there is none."""
+    numbers = {name: number for number, name in enumerate(new)}
+    return np.array([numbers.get(name, -1) for name in old], np.int64)

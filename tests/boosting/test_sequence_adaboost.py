@@ -10,13 +10,14 @@ import pytest
 from toy import toy_dicts, toy_words
 
 from tagwright import SequenceAdaBoost, load
-from tagwright.arrays import Workers
+from tagwright.arrays import Doubles, Workers
+from tagwright.boosting.adaboost import AdaBoost, Options
+from tagwright.boosting.exact_step import step_by_counts
+from tagwright.boosting.sentence_weights import NEGLIGIBLE
+from tagwright.boosting.training_set import TrainingSet
 from tagwright.encode.encoder import Encoder
 from tagwright.encode.flat_text import FlatText
-from tagwright.errors import ConvergenceWarning, ParameterError
-from tagwright.learners import _exact_step
-from tagwright.learners._booster import NEGLIGIBLE, Booster
-from tagwright.learners._exact_step import counted_step, exact_step
+from tagwright.errors import ConvergenceWarning, DataError, ParameterError
 from tagwright.learners._labels import number_labels
 from tagwright.scores.expanded import expand
 from tagwright.scores.pattern import find_pattern
@@ -40,15 +41,22 @@ def random_problem(seed: int, *, values: bool = False) -> tuple[list, list]:
     return X, y
 
 
-def make_booster(X: list, y: list, *, loose: bool = False, most_step: float = 3.0, **params: object) -> Booster:
+class Booster(AdaBoost):
+    """With the encoder, for the definition below."""
+
+    encoder: Encoder
+
+
+def make_booster(
+    X: list, y: list, *, bound: str = "tight", max_step: float = 3.0, power: float = 1.0, weights: Doubles | None = None
+) -> Booster:
     encoder = Encoder(None)
     flat = [label for labels in y for label in labels]
     data = replace(encoder.learn(FlatText.build(X)), labels=number_labels(flat, LABELS))
     pattern = find_pattern(encoder, data, 3, all_states=True, min_count=1)
-    booster = Booster(
-        encoder, data, pattern, 3, Workers(1), loose=loose, most_step=most_step, boundaries=True, **params
-    )
-    booster.encoder = encoder  # for the definition below
+    training = TrainingSet.build(encoder, data, pattern, 3, loose=bound == "loose", boundaries=True)
+    booster = Booster(training, Options(bound == "exact", power, max_step), Workers(1), weights)
+    booster.encoder = encoder
     return booster
 
 
@@ -56,7 +64,7 @@ class Definition:
     """Every labelling of every sentence with its vector of feature values u = Φ(x_i, y) − Φ(x_i, y_i)."""
 
     def __init__(self, booster: Booster) -> None:
-        data, pattern = booster.data, booster.pattern
+        data, pattern = booster.training.data, booster.training.pattern
         tokens = expand(booster.encoder, data)
         K = pattern.n_weights
         self.values: list[np.ndarray] = []  # for each sentence [labellings but the gold one, features]
@@ -64,7 +72,7 @@ class Definition:
             begin, end = data.offsets[i], data.offsets[i + 1]
 
             def phi(labels: tuple[int, ...], begin: int = begin, end: int = end) -> np.ndarray:
-                found = np.zeros(booster.classes.n_features)
+                found = np.zeros(len(booster.w))
                 for t, p in enumerate(range(begin, end)):
                     for e in range(tokens.pointers[p], tokens.pointers[p + 1]):
                         a = tokens.attributes[e]
@@ -121,62 +129,62 @@ class Definition:
 def test_bounds_equal_their_definitions(seed: int, values: bool) -> None:
     """For every feature and step: our loose and tight bounds are the papers'; loose ≥ tight ≥ exact."""
     X, y = random_problem(seed, values=values)
-    tight, loose = make_booster(X, y), make_booster(X, y, loose=True)
+    tight, loose = make_booster(X, y), make_booster(X, y, bound="loose")
     definition = Definition(tight)
     rng = np.random.default_rng(seed)
     for _ in range(3):
-        scale, risk = np.exp(tight.reference), definition.risk(tight.weights)
+        scale, risk = np.exp(tight.sentences.reference), definition.risk(tight.w)
         assert np.exp(tight.log_risk) == pytest.approx(risk, rel=1e-11)
         tight.choose()
         loose.choose()
-        for k in range(tight.classes.n_features):
-            unit = np.eye(tight.classes.n_features)[k]
+        for k in range(len(tight.w)):
+            unit = np.eye(len(tight.w))[k]
             for step in (-1.3, -0.2, 0.4, 1.7):
-                ours = risk - scale * tight.bound.gain(k, step)
-                wide = risk - np.exp(loose.reference) * loose.bound.gain(k, step)
-                exact = definition.risk(tight.weights + step * unit)
-                if k < tight.pattern.n_weights + 9 and k >= tight.pattern.n_weights:
-                    assert ours >= definition.tight(tight.weights, k, step) - 1e-9 * risk  # pairs: T // 2 is a limit
+                ours = risk - scale * tight.bounds.gain(k, step)
+                wide = risk - np.exp(loose.sentences.reference) * loose.bounds.gain(k, step)
+                exact = definition.risk(tight.w + step * unit)
+                if k < tight.training.pattern.n_weights + 9 and k >= tight.training.pattern.n_weights:
+                    assert ours >= definition.tight(tight.w, k, step) - 1e-9 * risk  # pairs: T // 2 is a limit
                 else:
-                    assert ours == pytest.approx(definition.tight(tight.weights, k, step), rel=1e-9)
-                    assert wide == pytest.approx(definition.loose(tight.weights, k, step), rel=1e-9)
+                    assert ours == pytest.approx(definition.tight(tight.w, k, step), rel=1e-9)
+                    assert wide == pytest.approx(definition.loose(tight.w, k, step), rel=1e-9)
                 assert wide >= ours - 1e-9 * risk
                 assert ours >= exact - 1e-9 * risk
-        k, step = int(rng.integers(tight.classes.n_features)), float(rng.normal())
-        tight.add([k], [step])
-        loose.add([k], [step])
+        k, step = int(rng.integers(len(tight.w))), float(rng.normal())
+        tight.reweight([k], [step])
+        loose.reweight([k], [step])
 
 
 @pytest.mark.parametrize("bound", ["loose", "tight", "exact"])
 @pytest.mark.parametrize("seed", range(4))
 def test_each_round_takes_the_best_step_and_z_equals_enumeration(seed: int, bound: str) -> None:
     X, y = random_problem(seed + 50, values=bound != "exact" and seed % 2 == 1)
-    booster = make_booster(X, y, loose=bound == "loose", most_step=2.0)
+    booster = make_booster(X, y, bound=bound, max_step=2.0)
     definition = Definition(booster)
     measure = definition.loose if bound == "loose" else definition.tight
-    before = first = definition.risk(booster.weights)
+    before = first = definition.risk(booster.w)
     product = 1.0
     for _ in range(12):
         k = booster.choose()
-        scale = np.exp(booster.reference)
-        gains = np.array([booster.bound.gain(j, booster.bound.step(j)) for j in range(len(booster.bound.gains))])
+        scale = np.exp(booster.sentences.reference)
+        gains = np.array([booster.bounds.gain(j, booster.bounds.step(j)) for j in range(len(booster.bounds.gains))])
         assert gains[k] == pytest.approx(gains.max(), rel=1e-9, abs=1e-13)
         grid = np.linspace(-2, 2, 401)
-        if k < booster.pattern.n_weights:  # no point of a grid is better than our step
-            least = min(measure(booster.weights, k, step) for step in grid)
+        if k < booster.training.pattern.n_weights:  # no point of a grid is better than our step
+            least = min(measure(booster.w, k, step) for step in grid)
             assert before - scale * gains[k] <= least * (1 + 1e-9)
-        step = exact_step(booster, k) if bound == "exact" else booster.bound.step(k)
-        unit = np.eye(len(booster.weights))[k]
+        step = booster.step(k)
+        unit = np.eye(len(booster.w))[k]
         if bound == "exact":
-            least = min(definition.risk(booster.weights + s * unit) for s in grid)
-            assert definition.risk(booster.weights + step * unit) <= least * (1 + 1e-9)
-        booster.add([k], [step])
+            least = min(definition.risk(booster.w + s * unit) for s in grid)
+            assert definition.risk(booster.w + step * unit) <= least * (1 + 1e-9)
+        booster.reweight([k], [step])
         now = np.exp(booster.log_risk)
         product *= now / before
-        assert now == pytest.approx(definition.risk(booster.weights), rel=1e-9)
+        assert now == pytest.approx(definition.risk(booster.w), rel=1e-9)
         assert now <= before - scale * gains[k] + 1e-9 * before  # Z is below its bound
         before = now
-    assert product == pytest.approx(definition.risk(booster.weights) / first, rel=1e-9)
+    assert product == pytest.approx(definition.risk(booster.w) / first, rel=1e-9)
 
 
 @pytest.mark.parametrize("power", [0.0, 0.3, 1.0])
@@ -184,7 +192,7 @@ def test_each_round_takes_the_best_step_and_z_equals_enumeration(seed: int, boun
 def test_risks_of_less_power(bound: str, power: float) -> None:
     """R = Σ ((1/p)^power − 1)/power (Σ −log p for 0): its slopes are the sums B, and rounds gain what they promise."""
     X, y = random_problem(7, values=bound == "loose")
-    booster = make_booster(X, y, loose=bound == "loose", most_step=1.0, power=power)
+    booster = make_booster(X, y, bound=bound, max_step=1.0, power=power)
     definition = Definition(booster)
 
     def risk(weights: np.ndarray) -> float:
@@ -193,65 +201,66 @@ def test_risks_of_less_power(bound: str, power: float) -> None:
 
     for _ in range(10):
         best = booster.choose()
-        scale, before = np.exp(booster.reference), risk(booster.weights)
+        scale, before = np.exp(booster.sentences.reference), risk(booster.w)
         assert np.exp(booster.log_risk) == pytest.approx(before, rel=1e-10)
-        for k in range(len(booster.weights)):
-            slope = scale * booster.bound.B[booster.bound.pointers[k] : booster.bound.pointers[k + 1]].sum()
-            unit = 1e-5 * np.eye(len(booster.weights))[k]
-            numerical = (risk(booster.weights + unit) - risk(booster.weights - unit)) / 2e-5
+        for k in range(len(booster.w)):
+            slope = scale * booster.bounds.B[booster.bounds.pointers[k] : booster.bounds.pointers[k + 1]].sum()
+            unit = 1e-5 * np.eye(len(booster.w))[k]
+            numerical = (risk(booster.w + unit) - risk(booster.w - unit)) / 2e-5
             assert slope == pytest.approx(numerical, rel=1e-6, abs=1e-7)
-        gain = scale * booster.bound.gains[best]
-        step = exact_step(booster, best) if bound == "exact" else booster.bound.step(best)
-        booster.add([best], [step])
-        assert risk(booster.weights) <= before - gain + 1e-10 * before
+        gain = scale * booster.bounds.gains[best]
+        step = booster.step(best)
+        booster.reweight([best], [step])
+        assert risk(booster.w) <= before - gain + 1e-10 * before
 
 
 def fresh_copy(booster: Booster, X: list, y: list) -> Booster:
-    return make_booster(X, y, loose=booster.loose, weights=booster.weights)
+    return make_booster(X, y, bound="loose" if booster.training.loose else "tight", weights=booster.w)
 
 
-@pytest.mark.parametrize("loose", [False, True])
-def test_sums_kept_over_rounds_are_those_made_anew(loose: bool) -> None:
+@pytest.mark.parametrize("bound", ["tight", "loose"])
+def test_sums_kept_over_rounds_are_those_made_anew(bound: str) -> None:
     X, y = toy_dicts(40, seed=3)
-    booster = make_booster(X, y, loose=loose, most_step=1.0)
+    booster = make_booster(X, y, bound=bound, max_step=1.0)
     for _ in range(60):
         k = booster.choose()
-        booster.add([k], [booster.bound.step(k)])
+        booster.reweight([k], [booster.bounds.step(k)])
     booster.choose()
     fresh = fresh_copy(booster, X, y)
     fresh.choose()
     assert booster.log_risk == pytest.approx(fresh.log_risk, abs=1e-9)
-    ratio = np.exp(booster.reference - fresh.reference)
-    np.testing.assert_allclose(booster.bound.B * ratio, fresh.bound.B, atol=1e-10)
-    np.testing.assert_allclose(booster.bound.A * ratio, fresh.bound.A, atol=1e-10)
+    ratio = np.exp(booster.sentences.reference - fresh.sentences.reference)
+    np.testing.assert_allclose(booster.bounds.B * ratio, fresh.bounds.B, atol=1e-10)
+    np.testing.assert_allclose(booster.bounds.A * ratio, fresh.bounds.A, atol=1e-10)
 
 
-def test_sentences_that_sleep_change_nothing() -> None:
-    """Very different lengths: the short sentences sleep at first, wake in time, and the risk is the true one."""
+def test_inactive_sentences_change_nothing() -> None:
+    """Very different lengths: short sentences are inactive at first, active in time, and the risk is right."""
     X, y = toy_words(30, longest=4)
     long_X, long_y = toy_words(60, seed=9, longest=7)
     X, y = [*X, list(itertools.chain(*long_X))], [*y, list(itertools.chain(*long_y))]
     X = [[{w: True, w[-1]: True} for w in words] for words in X]
-    booster = make_booster(X, y, most_step=1.0)
+    booster = make_booster(X, y, max_step=1.0)
     assert booster.log_risk > 200
-    assert not booster.awake.all()
+    assert not booster.sentences.active.all()
     for number in range(1, 801):
         k = booster.choose()
-        booster.add([k], [booster.bound.step(k)])
-        if number % 100 == 0 and not booster.awake.all():  # all who sleep are negligible
+        booster.reweight([k], [booster.bounds.step(k)])
+        active = booster.sentences.active
+        if number % 100 == 0 and not active.all():  # all inactive ones are negligible
             fresh = fresh_copy(booster, X, y)
-            asleep = np.exp(fresh.losses[~booster.awake] - fresh.log_risk)
-            assert asleep.sum() < NEGLIGIBLE
-            np.testing.assert_allclose(booster.losses[booster.awake], fresh.losses[booster.awake], atol=1e-8)
-    assert booster.awake.all()
+            assert np.exp(fresh.sentences.losses[~active] - fresh.log_risk).sum() < NEGLIGIBLE
+            np.testing.assert_allclose(booster.sentences.losses[active], fresh.sentences.losses[active], atol=1e-8)
+    assert booster.sentences.active.all()
     assert booster.log_risk < 40
     fresh = fresh_copy(booster, X, y)
     assert booster.log_risk == pytest.approx(fresh.log_risk, abs=1e-8)
-    np.testing.assert_allclose(booster.losses, fresh.losses, atol=1e-8)  # of the small ones too
+    np.testing.assert_allclose(booster.sentences.losses, fresh.sentences.losses, atol=1e-8)  # of the small ones too
 
 
 def test_threads_change_no_bit(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tagwright.learners._booster.PIECE_TOKENS", 32)
+    monkeypatch.setattr("tagwright.boosting.training_scores.PIECE_TOKENS", 32)
+    monkeypatch.setattr("tagwright.boosting.sums.SHARD_TOKENS", 32)
     X, y = toy_words(80)
     one, two = (SequenceAdaBoost("s2", rounds=60, n_jobs=n).fit(X, y) for n in (1, 3))
     np.testing.assert_array_equal(one._all_weights(), two._all_weights())
@@ -359,6 +368,32 @@ def test_cross_validation_chooses_the_rounds() -> None:
 # ---- bad input ----
 
 
+@pytest.mark.parametrize("fitted", [False, True])
+def test_a_fit_that_fails_leaves_the_model_as_it_was(fitted: bool) -> None:
+    """Whether data, dev labels or a callback are to blame."""
+    X, y = toy_words(40)
+    model = SequenceAdaBoost("s2", rounds=10, warm_start=True)
+    if fitted:
+        model.fit(X, y)
+    before = dict(vars(model))
+
+    def fail(progress: object) -> None:
+        raise RuntimeError("no more")
+
+    numbered = [[f"{label}1" for label in labels] for labels in y]
+    with pytest.raises(DataError):
+        model.fit(X, y[:-1])
+    with pytest.raises(DataError):
+        model.fit(X, numbered, X, y[:-1])
+    with pytest.raises(ParameterError, match="span labels"):
+        model.set_params(well_formed=True).fit(X, numbered)
+    with pytest.raises(RuntimeError, match="no more"):
+        model.set_params(well_formed=False, callbacks=[fail]).fit(X, numbered)
+    model.set_params(callbacks=None)
+    assert model.__sklearn_is_fitted__() == fitted
+    assert vars(model) == before
+
+
 def test_no_weak_learner_improves() -> None:
     with pytest.warns(ConvergenceWarning, match="no weak learner lowers the risk after 0 rounds"):
         model = SequenceAdaBoost("s1", boundaries=False).fit([["a"], ["a"]], [["A"], ["B"]])
@@ -406,15 +441,16 @@ def test_the_searched_step_is_where_the_risk_is_least(
 ) -> None:
     """For every feature, those of the chain too. With the power 1 and without values, the step that counting gives."""
     X, y = random_problem(8, values=values)
-    booster = make_booster(X, y, most_step=1.5, power=power)
+    booster = make_booster(X, y, bound="exact", max_step=1.5, power=power)
     definition = Definition(booster)
-    booster.add([0, 5], [0.4, -0.3])
-    emission, weights = booster.scores.emission.copy(), booster.weights.copy()
-    counted = [counted_step(booster, k) for k in range(len(weights))] if power == 1 and not values else []
-    monkeypatch.setattr(_exact_step, "FEW", -1)
+    booster.reweight([0, 5], [0.4, -0.3])
+    emission, weights = booster.scores.tokens.emission.copy(), booster.w.copy()
+    state = booster.scores, booster.sentences
+    counted = [step_by_counts(*state, k, 1.5) for k in range(len(weights))] if power == 1 and not values else []
+    monkeypatch.setattr("tagwright.boosting.exact_step.FEW", -1)
     inside = 0
     for k in range(len(weights)):
-        step, unit = exact_step(booster, k), np.eye(len(weights))[k]
+        step, unit = booster.step(k), np.eye(len(weights))[k]
         slopes = [definition.slope(weights + s * unit, k, power) for s in (0.0, step)]
         if abs(step) == 1.5:
             assert slopes[0] * slopes[1] > 0
@@ -424,8 +460,8 @@ def test_the_searched_step_is_where_the_risk_is_least(
         if counted:
             assert step == pytest.approx(counted[k], rel=2e-3, abs=1e-6)
     assert inside > 3
-    np.testing.assert_allclose(booster.scores.emission, emission, atol=1e-12)  # nothing moved
-    np.testing.assert_allclose(booster.weights, weights, atol=1e-12)
+    np.testing.assert_allclose(booster.scores.tokens.emission, emission, atol=1e-12)  # nothing moved
+    np.testing.assert_allclose(booster.w, weights, atol=1e-12)
 
 
 def test_a_share_of_the_features() -> None:

@@ -7,8 +7,14 @@ import pytest
 from oracle import edge_marginals, log_partition, node_marginals, random_lattice
 
 from tagwright.arrays import padded
-from tagwright.chain.each_sentence import TokenScores, Work, expect_each
-from tagwright.chain.forward_backward import Chain
+from tagwright.boosting.expectations import (
+    ChainArrays,
+    SentenceExpectations,
+    TokenScores,
+    Workspace,
+    expect_sentences,
+    exponentiate_at,
+)
 from tagwright.chain.lattice import Lattice
 
 
@@ -28,17 +34,18 @@ def test_chosen_sentences_equal_enumeration(scale: float, boundaries: bool) -> N
         chosen = np.flatnonzero(rng.random(n) < 0.8).astype(np.int64)
         residuals, losses = np.full(emission.shape, 9.0), np.full(n, 9.0)
         counts = np.full((n, Y * Y + 2 * Y * boundaries), 9.0)
-        chain = Chain.build(base.transition, base.start, base.stop, np.float64)
-        work = Work.build(6, padded(Y))
-        scores = TokenScores.build(len(emission), Y, padded(Y))
+        chain = ChainArrays.build(base.transition, base.start, base.stop)
+        work = Workspace.build(6, padded(Y))
+        scores = TokenScores.build(len(emission), padded(Y))
         scores.emission[:] = emission
-        scores.changed(np.arange(len(emission)))
-        expect_each(chosen, scores, offsets, labels, chain, work, residuals, counts, losses)
+        exponentiate_at(np.arange(len(emission)), Y, scores)
+        out = SentenceExpectations(residuals, counts, losses)
+        expect_sentences(chosen, scores, offsets, labels, chain, work, out)
         np.testing.assert_array_equal(scores.emission, emission)
-        alone = np.full(emission.shape, 9.0), np.empty((0, 0)), np.full(n, 9.0)  # without the chain
-        expect_each(chosen, scores, offsets, labels, chain, work, *alone)
-        np.testing.assert_array_equal(alone[0], residuals)
-        np.testing.assert_array_equal(alone[2], losses)
+        alone = SentenceExpectations(np.full(emission.shape, 9.0), np.empty((0, 0)), np.full(n, 9.0))
+        expect_sentences(chosen, scores, offsets, labels, chain, work, alone)  # without the chain
+        np.testing.assert_array_equal(alone.residuals, residuals)
+        np.testing.assert_array_equal(alone.losses, losses)
         for i, lattice in enumerate(lattices):
             rows, gold = slice(offsets[i], offsets[i + 1]), labels[offsets[i] : offsets[i + 1]]
             if i not in chosen:

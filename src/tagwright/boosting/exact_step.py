@@ -1,0 +1,244 @@
+"""The exact step: the Δ at which the risk R itself is least along one weight (LM-POS 3.2, BOOST section 5).
+
+Three ways to the same Δ:
+
+by counts      The distribution of the feature's count over all labellings (count_distribution.py: the papers' way)
+               gives R^exp for any Δ. One pass for each count: good for the power 1 and few occurrences in a sentence.
+by marginals   Where an attribute with the value v stands once in a sentence, its marginal m says all:
+               1/p(Δ) = 1/p · (1 + m(e^{vΔ} − 1)) · e^{−vΔ[gold]}. No pass.
+by search      The zero of R's slope, one forward-backward pass of the other sentences for each step that is tried.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+
+import numpy as np
+
+from tagwright._jit import tight_kernel
+from tagwright.arrays import Doubles, Ints, Longs
+from tagwright.boosting.bounds import Bounds
+from tagwright.boosting.count_distribution import (
+    CountedFeature,
+    CountMasses,
+    CountWorkspace,
+    add_sentences,
+)
+from tagwright.boosting.expectations import SentenceExpectations
+from tagwright.boosting.feature_classes import FeatureClasses
+from tagwright.boosting.occurrences import Occurrences
+from tagwright.boosting.sentence_weights import SentenceWeights
+from tagwright.boosting.training_scores import TrainingScores
+from tagwright.boosting.training_set import TrainingSet
+
+FEW = 6
+"""Up to so many occurrences in a sentence, counting is quicker than searching."""
+
+SEARCH_STEPS = 30
+SLOPE_PRECISION = 1e-3
+
+
+def exact_step(scores: TrainingScores, sentences: SentenceWeights, k: int, guess: float, max_step: float) -> float:
+    """The Δ of feature k that minimises R, within ±max_step; `guess`: the tight bound's. Scores are left as they were,
+    but for rounding."""
+    of_chain = k >= scores.training.pattern.n_weights
+    search = (_ChainSearch if of_chain else _AttributeSearch)(scores, sentences, k)
+    if len(search.passed) and sentences.power == 1 and has_few_counts(scores.training, k):
+        return step_by_counts(scores, sentences, k, max_step)
+    return search.step(guess, max_step)
+
+
+# ---- by counts ----
+
+
+def has_few_counts(training: TrainingSet, k: int) -> bool:
+    """Whether a feature's values are counts, and small ones."""
+    classes = slice(training.classes.pointers[k], training.classes.pointers[k + 1])
+    few = (training.classes.U[classes] - training.classes.L[classes]).max() <= FEW
+    return bool(few) and training.binary
+
+
+def step_by_counts(scores: TrainingScores, sentences: SentenceWeights, k: int, max_step: float) -> float:
+    """Δ from the counts of feature k in all labellings; for the power 1."""
+    t = scores.training
+    chosen, classes = t.sentences_of(k), t.classes_of(k)
+    active = sentences.active[chosen]
+    L, U = t.classes.L[classes[active]], t.classes.U[classes[active]]
+    masses = CountMasses.build(L, U)
+    work = CountWorkspace.build(int((U - L).max(initial=0)) + 1, t.n_labels)
+    add_sentences(
+        chosen[active], t.data.offsets, scores.tokens.x, scores.chain(), mark_occurrences(t, k),
+        sentences.power * sentences.losses - sentences.reference, L.astype(np.int64), U.astype(np.int64), work, masses,
+    )  # fmt: skip
+    return minimise_masses(masses, max_step)
+
+
+def mark_occurrences(training: TrainingSet, k: int) -> CountedFeature:
+    """Where feature k can occur."""
+    Y, offsets, K = training.n_labels, training.data.offsets, training.pattern.n_weights
+    targets: Ints = np.full(training.data.n_tokens, -1, np.int32)
+    c = k - K
+    if k < K:
+        targets[training.occurrences.positions_of(training.occurrences_of(k))] = training.pattern.labels[k]
+    elif c < Y * Y:
+        targets[:] = c % Y
+        targets[offsets[:-1]] = -1
+    else:
+        targets[offsets[:-1] if c < Y * Y + Y else offsets[1:] - 1] = (c - Y * Y) % Y
+    return CountedFeature(targets, c // Y if 0 <= c < Y * Y else -1)
+
+
+def minimise_masses(masses: CountMasses, max_step: float) -> float:
+    """The Δ within ±max_step at which Σ_u exp(logs[u] + Δ·counts[u]) is least.
+
+    That is the tight bound of a feature with a class for each count u, of the range 0 to u: A = e^logs[u], B = u·A.
+    """
+    u, A = masses.counts, np.exp(masses.logs - masses.logs.max())
+    classes = FeatureClasses(np.array([0, len(u)]), np.minimum(u, 0.0), np.maximum(u, 0.0))
+    return Bounds.build(classes, A, u * A, max_step).step(0)
+
+
+# ---- by marginals and by search ----
+
+
+class _Search(ABC):
+    """dR/dΔ of feature k for any Δ. `passed`: the sentences of which that takes a forward-backward pass."""
+
+    def __init__(self, scores: TrainingScores, sentences: SentenceWeights, k: int, passed: Longs) -> None:
+        self.scores, self.sentences, self.k, self.passed = scores, sentences, k, passed
+        self.at = 0.0  # the step that the scores have now
+        self.q = np.zeros(len(sentences.q))
+
+    def step(self, guess: float, max_step: float) -> float:
+        """Where the slope is 0."""
+        falling = self.slope_now()
+        step = find_zero(self.slope, falling, guess, max_step) if falling else 0.0
+        self._move(-self.at)
+        return step
+
+    @abstractmethod
+    def slope_now(self) -> float:
+        """At Δ = 0."""
+
+    @abstractmethod
+    def slope(self, step: float) -> float:
+        """At any Δ."""
+
+    @abstractmethod
+    def _move(self, step: float) -> None:
+        """Change the scores by one more `step`."""
+
+    def _pass(self, step: float, *, with_chain: bool) -> SentenceExpectations:
+        """Forward-backward at Δ = step; self.q follows from it."""
+        self._move(step - self.at)
+        self.at = step
+        out = self.scores.trial
+        self.scores.expect(self.passed, out if with_chain else out._replace(chain_residuals=out.chain_residuals[:0]))
+        losses = out.losses[self.passed]
+        self.q[self.passed] = np.exp(self.sentences.power * losses - self.sentences.reference)
+        return out
+
+
+class _AttributeSearch(_Search):
+    """Of a feature of the pattern: `once` are its occurrences with one position, `often` the others."""
+
+    def __init__(self, scores: TrainingScores, sentences: SentenceWeights, k: int) -> None:
+        t = scores.training
+        self.occurrences = o = t.occurrences
+        own = t.occurrences_of(k)
+        own = own[sentences.active[o.sentences[own]]]
+        single = o.pointers[own + 1] - o.pointers[own] == 1
+        self.once, self.often = own[single], own[~single]
+        self.label = int(t.pattern.labels[k])
+        super().__init__(scores, sentences, k, o.sentences[self.often].astype(np.int64))
+        positions, self.values = o.positions[o.pointers[self.once]], o.values[o.pointers[self.once]]
+        self.gold = (t.data.labels[positions] == self.label).astype(np.float64)
+        self.marginals = np.clip(sentences.expectations.residuals[positions, self.label] + self.gold, 0.0, 1.0)
+
+    def slope_now(self) -> float:
+        return self._slope_of_once(0.0) + self._slope_of_often(self.sentences.q, self.sentences.expectations)
+
+    def slope(self, step: float) -> float:
+        total = self._slope_of_once(step)
+        if len(self.often):
+            expectations = self._pass(step, with_chain=False)
+            total += self._slope_of_often(self.q, expectations)
+        return total
+
+    def _slope_of_once(self, step: float) -> float:
+        m, change = self.marginals, step * self.values
+        growth = 1 + m * np.expm1(change)  # of e^F, summed over all labellings
+        q = self.sentences.q[self.occurrences.sentences[self.once]]
+        q = q * (growth * np.exp(-change * self.gold)) ** self.sentences.power
+        return float((q * self.values) @ (m * np.exp(change) / growth - self.gold))
+
+    def _slope_of_often(self, q: Doubles, expectations: SentenceExpectations) -> float:
+        return slope_of_feature(self.often, self.occurrences, self.label, q, expectations.residuals)
+
+    def _move(self, step: float) -> None:
+        if step and len(self.often):
+            self.scores.add(self.often, self.label, step)
+
+
+class _ChainSearch(_Search):
+    """Of two labels in a row, a first or a last label."""
+
+    def __init__(self, scores: TrainingScores, sentences: SentenceWeights, k: int) -> None:
+        super().__init__(scores, sentences, k, np.flatnonzero(sentences.active))
+        self.column = k - scores.training.pattern.n_weights
+
+    def slope_now(self) -> float:
+        return self._slope(self.sentences.q, self.sentences.expectations)
+
+    def slope(self, step: float) -> float:
+        expectations = self._pass(step, with_chain=True)
+        return self._slope(self.q, expectations)
+
+    def _slope(self, q: Doubles, expectations: SentenceExpectations) -> float:
+        return float(q[self.passed] @ expectations.chain_residuals[self.passed, self.column])
+
+    def _move(self, step: float) -> None:
+        self.scores.w[self.k] += step
+
+
+@tight_kernel
+def slope_of_feature(chosen: Longs, occurrences: Occurrences, label: int, q: Doubles, residuals: Doubles) -> float:
+    """Σ q_i · v · residuals[p, label] over the positions of an attribute's chosen occurrences."""
+    total = 0.0
+    for n in range(chosen.shape[0]):
+        r = chosen[n]
+        factor = q[occurrences.sentences[r]]
+        if factor != 0:
+            for e in range(occurrences.pointers[r], occurrences.pointers[r + 1]):
+                total += factor * occurrences.values[e] * residuals[occurrences.positions[e], label]
+    return total
+
+
+def find_zero(slope: Callable[[float], float], falling: float, guess: float, max_step: float) -> float:
+    """Where the rising function `slope`, `falling` at 0, is 0 to SLOPE_PRECISION · |falling|; at most ±max_step.
+
+    For slopes that are costly: secants from `guess`, stretched until the zero is bracketed; then regula falsi, and the
+    middle of the bracket wherever that did not halve it.
+    """
+    end = max_step if falling < 0 else -max_step
+    near, at_near, far, at_far = 0.0, falling, np.inf * end, np.nan
+    step = guess if 0 < guess / end < 1 else end
+    width = np.inf
+    for _ in range(SEARCH_STEPS):
+        here = slope(step)
+        if abs(here) <= SLOPE_PRECISION * abs(falling) or (step == end and here * falling > 0):
+            break
+        before, at_before = near, at_near
+        if here * falling > 0:
+            near, at_near = step, here
+        else:
+            far, at_far = step, here
+        if np.isinf(far):  # stretch, up to four times as far
+            secant = step - here * (step - before) / (here - at_before) if here != at_before else end
+            step = min(max(min(secant / step, 4.0), 1.5) * step / end, 1.0) * end
+        else:
+            halved, width = abs(far - near) <= 0.5 * width, abs(far - near)
+            share = at_near / (at_near - at_far) if halved and np.isfinite(at_far) else 0.5
+            step = near + share * (far - near)
+    return step
