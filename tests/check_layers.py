@@ -28,6 +28,7 @@ LAYERS = (
     ("losses",),
     ("optim",),
     ("learners",),
+    ("guided",),
     ("tagger", "comparison"),
     ("",),  # tagwright/__init__.py as others import it: the public names, for the command line alone
     ("cli",),

@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from tagwright import datasets
     from tagwright.attributes.clusters import WordClusters
     from tagwright.attributes.templates import FeatureSet
+    from tagwright.guided.tagger import GuidedTagger
     from tagwright.learners import (
         CRF,
         HMM,
         HMSVM,
         MEMM,
-        GuidedTagger,
         KernelPerceptron,
         SequenceAdaBoost,
         StructuredPerceptron,
@@ -38,7 +38,7 @@ __all__ = [
 
 _PLACES = {
     "CRF": "tagwright.learners",
-    "GuidedTagger": "tagwright.learners",
+    "GuidedTagger": "tagwright.guided.tagger",
     "HMM": "tagwright.learners",
     "HMSVM": "tagwright.learners",
     "KernelPerceptron": "tagwright.learners",

@@ -9,9 +9,10 @@ import numpy as np
 
 from tagwright.arrays import Longs
 from tagwright.attributes.cells import LABEL, attribute_name, join_values
-from tagwright.learners import GuidedTagger, SequenceTagger
-from tagwright.learners._guided_decoder import LabelContexts
-from tagwright.scores.label_contexts import OFFSETS
+from tagwright.guided.decoder import LabelContexts
+from tagwright.guided.label_contexts import OFFSETS
+from tagwright.guided.tagger import GuidedTagger
+from tagwright.learners import SequenceTagger
 
 
 class Place(NamedTuple):
@@ -33,7 +34,7 @@ def top_contexts(model: SequenceTagger, n: int) -> dict[str, list[tuple[str, flo
     dense = np.arange(len(places)) < len(rows)
     owners = np.empty(len(places), np.int64)
     for kind in (True, False):
-        members = np.flatnonzero((layout.lexical < 0) == kind)
+        members = np.flatnonzero((layout.part < 0) == kind)
         if len(members):
             owners[dense == kind] = members[np.searchsorted(layout.bases[members], places[dense == kind], "right") - 1]
     labels = np.concatenate([labels, weights.labels[lists]])
@@ -57,7 +58,7 @@ def name_context(contexts: LabelContexts, names: Sequence[str], m: int, place: i
             shown.append(f"{LABEL}[{offset}]={names[rest // stride % radix]}")
     cells = layout.templates[m].cells
     if cells:
-        number = rest // int(layout.lexical_strides[m])
+        number = rest // int(layout.part_strides[m])
         shown.append(attribute_name(cells, join_values(cells, list(lexical_values(contexts, m, number)))))
     return " & ".join(shown)
 

@@ -54,8 +54,8 @@ def run(arguments: Namespace) -> None:
 
 def explain_order(arguments: Namespace, loaded: LoadedModel) -> None:
     """The steps of every sentence, as tables or as a page of pictures."""
-    from tagwright.learners import GuidedTagger
-    from tagwright.learners._steps import format_steps, steps_page
+    from tagwright.guided.steps import format_steps, steps_page
+    from tagwright.guided.tagger import GuidedTagger
 
     model = loaded.model
     if not isinstance(model, GuidedTagger):

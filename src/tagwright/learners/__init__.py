@@ -16,7 +16,6 @@ from tagwright.learners._stored import restore
 
 if TYPE_CHECKING:
     from tagwright.learners.crf import CRF
-    from tagwright.learners.guided_tagger import GuidedTagger
     from tagwright.learners.hmm import HMM
     from tagwright.learners.hmsvm import HMSVM
     from tagwright.learners.kernel_perceptron import KernelPerceptron
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
 
 _FILES = {
     "CRF": "crf",
-    "GuidedTagger": "guided_tagger",
+    "GuidedTagger": "tagwright.guided.tagger",
     "HMM": "hmm",
     "HMSVM": "hmsvm",
     "KernelPerceptron": "kernel_perceptron",
@@ -50,7 +49,8 @@ _CLASSES = {
 def __getattr__(name: str) -> type[SequenceTagger]:
     if name not in _FILES:
         raise AttributeError(f"module 'tagwright.learners' has no attribute {name!r}")
-    learner: type[SequenceTagger] = getattr(import_module(f"tagwright.learners.{_FILES[name]}"), name)
+    module = _FILES[name] if "." in _FILES[name] else f"tagwright.learners.{_FILES[name]}"
+    learner: type[SequenceTagger] = getattr(import_module(module), name)
     return learner
 
 
@@ -80,6 +80,6 @@ def load(path: str | os.PathLike[str]) -> SequenceTagger:
 
 
 __all__ = [
-    "CRF", "HMM", "HMSVM", "LEARNERS", "MEMM", "GuidedTagger", "KernelPerceptron", "SequenceAdaBoost",
+    "CRF", "HMM", "HMSVM", "LEARNERS", "MEMM", "KernelPerceptron", "SequenceAdaBoost",
     "SequenceTagger", "StructuredPerceptron", "load",
 ]  # fmt: skip

@@ -1,4 +1,4 @@
-"""Lexical parts of label templates: the numbers of their values at every token. Dataset ─► [parts, n].
+"""Lexical parts of label templates: the numbers of their values at every token. Dataset ─► [n, parts].
 
 The part of `label[-1] & word[0]` is the word: a token's number is that of its value, −1 where training did not have it.
 Several cells at once are a conjunction, numbered as encode/conjunctions.py does.
@@ -46,19 +46,19 @@ class LexicalParts:
     def _size(self, part: Part) -> int:
         if len(part) > 1:
             return len(self.tables[part].keys)
-        place, term, _ = self.encoder.place_of(part[0])
-        return len(self.encoder.columns[place].vocabularies[term])
+        column, term, _ = self.encoder.place_of(part[0])
+        return len(self.encoder.columns[column].vocabularies[term])
 
     def find(self, data: Dataset, order: Sequence[Part]) -> Ints:
-        """The number of every part of `order` at every token; 0 for the empty one."""
-        found = np.zeros((len(order), data.n_tokens), np.int32)
-        for row, part in zip(found, order, strict=True):
+        """The number of every part of `order` at every token [n, parts]; 0 for the empty one, −1 for unknown values."""
+        found = np.zeros((data.n_tokens, len(order)), np.int32)
+        for p, part in enumerate(order):
             if len(part) > 1:
-                row[:] = self.tables[part].find(self._keys(part, data))
+                found[:, p] = self.tables[part].find(self._keys(part, data))
             elif part:
-                row[:] = self._keys(part, data)
+                found[:, p] = self._keys(part, data)
         return found
 
     def _keys(self, part: Part, data: Dataset) -> Longs:
-        places = [self.encoder.place_of(cell) for cell in part]
-        return self.encoder.find_keys(places, data.forms, data.offsets)
+        cells = [self.encoder.place_of(cell) for cell in part]
+        return self.encoder.find_keys(cells, data.forms, data.offsets)
