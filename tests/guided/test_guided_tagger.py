@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from itertools import pairwise
+from itertools import chain, pairwise
 from xml.etree import ElementTree
 
 import numpy as np
@@ -385,6 +385,14 @@ def test_attribute_values_that_are_too_large(mode: dict, value: float) -> None:
         assert not state_of(model)
 
 
+def test_scores_that_an_update_makes_infinite() -> None:
+    """∞ − ∞ at the second token, in the sentence of the update: no label of it can be a candidate any more."""
+    X = [[{"size": 1e39, "more": -1e39}, {"size": 1.0, "more": 1.0}]]
+    model = GuidedTagger(margin=1.0, dropout=0.0, epochs=1, orders=1)
+    with pytest.raises(DataError, match=r"X\[0\]: scores are not finite"):
+        model.fit(X, [["A", "B"]])
+
+
 def test_weights_that_are_too_large_after_the_last_update() -> None:
     model = GuidedTagger(margin=1.0, dropout=0.0, epochs=1, aggressive=False)
     with pytest.raises(DataError, match=r"weights are not finite: .*scale them down"):
@@ -402,15 +410,37 @@ def test_a_margin_that_is_too_large(mode: dict, y: list) -> None:
 
 def test_scores_that_are_not_finite_when_predicting() -> None:
     X, y = toy_dicts(20)
-    X = [[{**item, "size": 1.0 + (label == "A")} for item, label in zip(x, z, strict=True)] for x, z in zip(X, y)]
-    model = GuidedTagger(random_state=0, epochs=2).fit(X, y)
+    for item, label in zip(chain.from_iterable(X), chain.from_iterable(y), strict=True):
+        item["size"] = 1.0 + (label == "A")
+    model = GuidedTagger(random_state=0, epochs=2, dropout=0.0).fit(X, y)
     found = model.predict(X[:3])
-    for value in (1e39, -1e39):
+    for value in (1e39, -1e39, 1.7e308):
         with pytest.raises(DataError, match=r"X\[1\].*not finite"):
             model.predict([X[0], [{"size": value}], X[2]])
         with pytest.raises(DataError, match=r"X\[0\].*not finite"):
             model.explain([{"size": value}])
     assert model.predict(X[:3]) == found
+
+
+def test_weights_of_a_file_that_are_too_large(tmp_path: object) -> None:
+    from tagwright.model_file import read_model, write_model
+
+    X, y = toy_words(20)
+    GuidedTagger("c", random_state=0, epochs=2).fit(X, y, X, y).save(tmp_path / "m.tw")
+    stored = read_model(tmp_path / "m.tw")
+
+    def change(name: str, value: object) -> None:
+        arrays = stored.arrays | {name: np.full_like(stored.arrays[name], value)}
+        write_model(tmp_path / "bad.tw", stored.header, arrays, stored.strings)
+
+    for name in ("weights", "contexts.rows", "contexts.values", "confidence"):
+        for value in (np.inf, -np.inf, np.nan):
+            change(name, value)
+            with pytest.raises(ModelFileError, match="finite"):
+                load(tmp_path / "bad.tw")
+    change("weights", 3e38)  # finite, but their sums are not
+    with pytest.raises(DataError, match=r"X\[0\].*not finite"):
+        load(tmp_path / "bad.tw").predict(X)
 
 
 def test_threads_share_a_model() -> None:

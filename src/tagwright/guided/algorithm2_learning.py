@@ -23,8 +23,9 @@ Three ways to learn (`mode`):
 margin: the gold label of every token is handicapped by it, so that it must win by more than that to be left alone
 (perceptron with margin, GUIDED section 2.3). The weights are averaged: perceptron.py.
 
-Scores that are not finite (attribute values or a margin too large for a float32) end the training, before anything
-depends on them: comparisons with NaN would leave a token without a state, and Q without a candidate.
+Scores that are not finite (attribute values too large for a float32) end the training. They are looked for when a
+sentence is scored; where an update makes them, a token may be left without a state (nothing is larger than NaN), and Q
+without a candidate.
 """
 
 from __future__ import annotations
@@ -91,8 +92,7 @@ def learn_aggressively(
         for t in range(n):
             if not chart.accepted[t]:
                 p, row = example.begin + t, example.sentence.emission[t]
-                if not rescore_labels(perceptron, text, p, settings.margin, gold[k], space.labels[k], row):
-                    return NOT_FINITE
+                rescore_labels(perceptron, text, p, settings.margin, gold[k], space.labels[k], row)
     return updates
 
 
@@ -132,7 +132,8 @@ def learn_locally(
     row, updates = space.chart.row, 0
     for k in range(n):
         p, emission = example.begin + k, example.sentence.emission[k]
-        finite = score_token(perceptron, text, p, settings.margin, emission)
+        if not score_token(perceptron, text, p, settings.margin, emission):
+            return NOT_FINITE
         for sides in range(4):
             if (sides & 1 and k == 0) or (sides & 2 and k == n - 1):
                 continue
@@ -144,9 +145,7 @@ def learn_locally(
             if best != gold[k]:
                 updates += 1
                 update(perceptron, text, example, k, Action(gold[k], around), Action(best, around), clock)
-                finite = rescore_labels(perceptron, text, p, settings.margin, gold[k], best, emission) and finite
-        if not finite:
-            return NOT_FINITE
+                rescore_labels(perceptron, text, p, settings.margin, gold[k], best, emission)
     return updates
 
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tagwright.arrays import Bools, Doubles, Floats, Ints, Longs
+from tagwright.arrays import Bools, Doubles, Floats, Ints
 from tagwright.attributes.lexicon import TagDictionary
 from tagwright.encode.dataset import Dataset
 from tagwright.encode.encoder import Encoder
@@ -128,21 +128,14 @@ class GuidedDecoder(Decoder):
 
     def _runs(self, data: Dataset, allowed: Bools | None) -> Iterator[tuple[int, int, Floats]]:
         for first, last, rows in super()._runs(data, allowed):
-            if self.labels.parts.encoder.features is None:  # ready-made attributes have values of any size
-                sentences = np.repeat(np.arange(first, last), data.lengths[first:last])
-                check_finite(rows[:, : self.scores.n_labels].max(axis=1), sentences)
             if len(self.model.gaps):
                 rule_out_impossible(rows, data.offsets[first : last + 1] - data.offsets[first], *self.allowed)
             yield first, last, rows
 
     def _check_possible(self, scores: Doubles, first: int) -> None:
-        check_finite(scores, np.arange(first, first + len(scores)))
+        """V of some sentences: −inf is for those without a possible labelling."""
+        if not scores.max(initial=-np.inf) < np.inf:
+            wrong = first + int(np.flatnonzero(~(scores < np.inf))[0])
+            message = "scores are not finite: attribute values are too large; scale them down"
+            raise DataError(message, place=f"X[{wrong}]")
         super()._check_possible(scores, first)
-
-
-def check_finite(scores: Floats, sentences: Longs) -> None:
-    """Refuse NaN and infinite scores; −inf is what is forbidden. sentences: where each score comes from."""
-    if not scores.max(initial=-np.inf) < np.inf:
-        wrong = sentences[np.flatnonzero(~(scores < np.inf))[0]]
-        message = "scores are not finite: attribute values are too large; scale them down"
-        raise DataError(message, place=f"X[{wrong}]")

@@ -88,8 +88,8 @@ def score_token(perceptron: Perceptron, text: TrainingText, p: int, margin: floa
 @tight_kernel
 def rescore_labels(
     perceptron: Perceptron, text: TrainingText, p: int, margin: float, gold: int, top: int, row: Floats
-) -> bool:
-    """The same for the two labels of an update, at any token p; whether their scores are finite."""
+) -> None:
+    """The same for the two labels of an update, at any token p."""
     weighted = text.values.shape[0] > 0
     gold_score = -margin if gold == text.gold[p] else 0.0
     top_score = -margin if top == text.gold[p] else 0.0
@@ -100,7 +100,6 @@ def rescore_labels(
             gold_score += value * perceptron.weights[first + gold]
             top_score += value * perceptron.weights[first + top]
     row[gold], row[top] = gold_score, top_score
-    return bool(np.isfinite(row[gold]) and np.isfinite(row[top]))
 
 
 @tight_kernel
