@@ -80,6 +80,6 @@ def load(path: str | os.PathLike[str]) -> SequenceTagger:
 
 
 __all__ = [
-    "CRF", "HMM", "HMSVM", "LEARNERS", "MEMM", "KernelPerceptron", "SequenceAdaBoost",
+    "CRF", "HMM", "HMSVM", "LEARNERS", "MEMM", "GuidedTagger", "KernelPerceptron", "SequenceAdaBoost",
     "SequenceTagger", "StructuredPerceptron", "load",
 ]  # fmt: skip
