@@ -25,8 +25,8 @@ from typing import Any
 from benchmarks.corpora import Task, add_data_option, read_task
 from tagwright.attributes.clusters import WordClusters
 from tagwright.encode.flat_text import FlatText
+from tagwright.guided.tagger import GuidedTagger
 from tagwright.learners import load
-from tagwright.learners.guided_tagger import GuidedTagger
 
 PAPER: dict[str, Any] = {"margin": 0.0, "dropout": 0.0, "orders": 1, "updates": 5}
 SEARCHES: dict[str, dict[str, Any]] = {

@@ -39,7 +39,7 @@ LAYERS = (
     ("losses",),
     ("optim",),
     ("learners",),
-    ("boosting",),
+    ("boosting", "guided"),
     ("tagger", "comparison"),
     ("",),  # tagwright/__init__.py as others import it: the public names, for the command line alone
     ("cli",),

@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from tagwright.attributes.clusters import WordClusters
     from tagwright.attributes.templates import FeatureSet
     from tagwright.boosting.sequence_adaboost import SequenceAdaBoost
+    from tagwright.guided.tagger import GuidedTagger
     from tagwright.learners import (
         CRF,
         HMM,
         HMSVM,
         MEMM,
-        GuidedTagger,
         KernelPerceptron,
         StructuredPerceptron,
         load,
@@ -38,7 +38,7 @@ __all__ = [
 
 _MODULES = {
     "CRF": "tagwright.learners",
-    "GuidedTagger": "tagwright.learners",
+    "GuidedTagger": "tagwright.guided.tagger",
     "HMM": "tagwright.learners",
     "HMSVM": "tagwright.learners",
     "KernelPerceptron": "tagwright.learners",

@@ -234,14 +234,14 @@ def all_contexts(model: GuidedTagger) -> dict[str, dict[str, float]]:
                     number = known.index(key)
                 strides = dict(zip((-2, -1, 1, 2), layout.strides[m].tolist(), strict=True))
                 at = layout.bases[m] + sum(strides[o] * y for o, y in zip(template.offsets, labels, strict=True))
-                at = int(at + layout.lexical_strides[m] * number)
+                at = int(at + layout.part_strides[m] * number)
                 shown = [f"label[{o}]={names[y]}" for o, y in zip(template.offsets, labels, strict=True)]
                 if values:
                     cells = "&".join(cell.name for cell in template.cells)
                     shown.append(f"{cells}={'&'.join(values)}")
                 row = {}
                 for y, name in enumerate(names):
-                    row[name] = weights.rows[at, y] if layout.lexical[m] < 0 else entries.get((at, y), 0.0)
+                    row[name] = weights.rows[at, y] if layout.part[m] < 0 else entries.get((at, y), 0.0)
                 found[" & ".join(shown)] = row
     return found
 

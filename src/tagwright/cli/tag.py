@@ -53,7 +53,7 @@ def run(arguments: Namespace) -> None:
 
 def explain_order(arguments: Namespace, loaded: LoadedModel) -> None:
     """The steps of every sentence, as tables or as a page of pictures."""
-    from tagwright.learners._steps import format_steps, steps_page
+    from tagwright.guided.steps import format_steps, steps_page
 
     model = loaded.model
     if not model.has_order:

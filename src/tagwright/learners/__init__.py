@@ -16,7 +16,6 @@ from tagwright.learners._stored import restore
 
 if TYPE_CHECKING:
     from tagwright.learners.crf import CRF
-    from tagwright.learners.guided_tagger import GuidedTagger
     from tagwright.learners.hmm import HMM
     from tagwright.learners.hmsvm import HMSVM
     from tagwright.learners.kernel_perceptron import KernelPerceptron
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
 
 _FILES = {
     "CRF": "crf",
-    "GuidedTagger": "guided_tagger",
+    "GuidedTagger": "tagwright.guided.tagger",
     "HMM": "hmm",
     "HMSVM": "hmsvm",
     "KernelPerceptron": "kernel_perceptron",

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from itertools import chain, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,11 +32,6 @@ from tagwright.learners._spans import ScoredSpan, calibrate, fit_calibration, re
 from tagwright.learners._stored import pack, restore_linear, store, store_linear, unpack
 from tagwright.optim.progress import Callback
 from tagwright.scores.linear import LinearScores
-
-if TYPE_CHECKING:
-    from tagwright.learners._chosen import ChosenFeature
-    from tagwright.learners._steps import Step
-    from tagwright.learners._support import SupportSentence
 
 BATCH_TOKENS = 1 << 14
 Allowed = Sequence[Sequence[object]]
@@ -249,7 +244,7 @@ class SequenceTagger(Estimator):
 
     # ---- what was learned, for people; None or nothing where a learner has no such thing ----
 
-    def explain(self, sentence: Sequence[Any]) -> list[Step]:
+    def explain(self, sentence: Sequence[Any]) -> list[Any]:
         """The steps of labelling one sentence, in the order in which they were taken."""
         raise ParameterError(f"{self.learner} labels all tokens at once; train a guided model")
 
@@ -261,11 +256,11 @@ class SequenceTagger(Estimator):
         """For each label, its n label contexts with the largest weights."""
         return {}
 
-    def chosen_features(self) -> list[ChosenFeature] | None:
+    def chosen_features(self) -> list[Any] | None:
         """The features that boosting chose, in that order."""
         return None
 
-    def support_sentences(self) -> list[SupportSentence] | None:
+    def support_sentences(self) -> list[Any] | None:
         """The training sentences that have support sequences."""
         return None
 

@@ -145,7 +145,7 @@ class LinearScores:
     def rows(self, batch: Batch, wanted: Bools | None = None) -> LinearRows:
         """The scores of a batch; where `wanted` [n] is given, only of those tokens."""
         index, unknown, tables = self.map.index, NO_UNKNOWN, self.tables
-        if any([len(words.codes) for words in batch.unknown]):
+        if sum([len(words.codes) for words in batch.unknown]):
             unknown, end = index.of_unknown(batch)
             extra = zero_rows((end - index.n_rows, self.width), self.dtype)
             ends = np.append(unknown.begins, len(unknown.locations))

@@ -1,22 +1,23 @@
-"""The guided tagger against guided learning in plain Python, update by update, averages included; and its manners."""
+"""The guided tagger against guided learning in plain Python, update by update, averages included; and its modes."""
 
 from __future__ import annotations
 
-from itertools import pairwise
+from concurrent.futures import ThreadPoolExecutor
+from itertools import chain, pairwise
 from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from guided_reference import Learner
+from guided.reference import Learner
 from toy import toy_columns, toy_dicts, toy_words
 
 from tagwright.calibration import expected_calibration_error
 from tagwright.encode.flat_text import FlatText
 from tagwright.errors import ConvergenceWarning, DataError, ModelFileError, ParameterError
+from tagwright.guided.steps import draw_steps, format_steps, steps_page
+from tagwright.guided.tagger import GuidedTagger
 from tagwright.io.spans import allowed_transitions
 from tagwright.learners import CRF, load
-from tagwright.learners._steps import draw_steps, format_steps, steps_page
-from tagwright.learners.guided_tagger import GuidedTagger
 from tagwright.optim.progress import Progress
 from tagwright.scores.expanded import expand
 
@@ -50,7 +51,7 @@ class Plain:
         known = dict(zip((-2, -1, 1, 2), labels, strict=True))
         for template in self.layout.templates:
             context = tuple(known[offset] for offset in template.offsets)
-            number = int(self.lexical[self.layout.parts.index(template.cells), p])
+            number = int(self.lexical[p, self.layout.parts.index(template.cells)])
             if None not in context and number >= 0:
                 found[template.text, number, context, y] = 1.0
         return found
@@ -66,20 +67,20 @@ class Plain:
         lists = {(key, y): value for key, y, value in entries}
         Y = len(model.labels_)
         for m, template in enumerate(self.layout.templates):
-            source = rows if self.layout.lexical[m] < 0 else lists
+            source = rows if self.layout.part[m] < 0 else lists
             n = model.decoder_.labels.parts.sizes[template.cells] if template.cells else 1
             strides = [self.layout.strides[m][(-2, -1, 1, 2).index(o)] for o in template.offsets]
             for number in range(n):
                 for context in np.ndindex(*(Y,) * len(strides)):
-                    place = self.layout.bases[m] + self.layout.lexical_strides[m] * number + np.dot(strides, context)
+                    index = self.layout.bases[m] + self.layout.part_strides[m] * number + np.dot(strides, context)
                     for y in range(Y):
-                        if value := source.get((int(place), y)):
+                        if value := source.get((int(index), y)):
                             found[template.text, number, tuple(map(int, context)), y] = float(value)
         return {name: value for name, value in found.items() if value}
 
 
 PAPER = {"margin": 0.0, "dropout": 0.0, "orders": 1, "random_state": 5}
-MANNERS = {
+MODES = {
     "guided": {}, "first order": {"features": "word @ 0\nlabel @ -1, 1"},
     "beam 1": {"beam": 1}, "beam 5": {"beam": 5}, "margin": {"margin": 2.5}, "bound": {"updates": 1},
     "right": {"direction": "left_to_right"}, "left": {"direction": "right_to_left", "beam": 2},
@@ -90,12 +91,12 @@ MANNERS = {
 
 
 @pytest.mark.parametrize("kind", [toy_words, toy_columns, toy_dicts])
-@pytest.mark.parametrize("manner", MANNERS.values(), ids=MANNERS)
-def test_equals_guided_learning_in_plain_python(kind: object, manner: dict) -> None:
+@pytest.mark.parametrize("mode", MODES.values(), ids=MODES)
+def test_equals_guided_learning_in_plain_python(kind: object, mode: dict) -> None:
     X, y = kind(12, 3)  # type: ignore[operator]
     noise = np.random.default_rng(1)  # so that the beam has wrong states on top, and bounds are reached
     y = [[str(noise.choice(list("ABC"))) if noise.random() < 0.4 else label for label in labels] for labels in y]
-    settings = {"features": FEATURES, "epochs": 2, "updates": 3, **PAPER, **manner}
+    settings = {"features": FEATURES, "epochs": 2, "updates": 3, **PAPER, **mode}
     model = GuidedTagger(**settings | ({"features": "auto"} if kind is toy_dicts else {})).fit(X, y)
     plain = Plain(model, X)
     rng = np.random.default_rng(5)
@@ -148,8 +149,8 @@ def test_one_token_sentences_and_unseen_labels(direction: str, beam: int) -> Non
 def test_rooms_grow_without_a_trace(monkeypatch: pytest.MonkeyPatch) -> None:
     X, y = toy_words(60)
     whole = GuidedTagger(FEATURES, epochs=3, random_state=0).fit(X, y)
-    monkeypatch.setattr("tagwright.learners.guided_tagger.PORTION", 1)
-    monkeypatch.setattr("tagwright.optim.guided_state.SPARE", 0)
+    monkeypatch.setattr("tagwright.guided.tagger.PORTION", 1)
+    monkeypatch.setattr("tagwright.guided.training.SPARE", 0)
     pieces = GuidedTagger(FEATURES, epochs=3, random_state=0).fit(X, y)
     for mine, yours in zip(whole.decoder_.labels.weights, pieces.decoder_.labels.weights, strict=True):
         np.testing.assert_array_equal(mine, yours)
@@ -320,3 +321,134 @@ def test_well_formed_output(scheme: str, tmp_path: object) -> None:
             one.predict([["1", "2"]], allowed=[["O", "I-X"]])
     with pytest.raises(ParameterError, match="needs span labels"):
         GuidedTagger(well_formed=True).fit([["a"]], [["A"]])
+
+
+def state_of(model: GuidedTagger) -> dict:
+    return {name: value for name, value in vars(model).items() if name not in model.parameters}
+
+
+def test_a_fit_that_fails_leaves_the_model_as_it_was() -> None:
+    X, y = toy_words(20)
+    fresh = [[f"{word}x" for word in words] for words in X], [[f"{label}x" for label in labels] for labels in y]
+    model = GuidedTagger("c", epochs=2, random_state=0).fit(X, y, *toy_words(10, seed=7))
+    before, found = state_of(model), model.predict(X)
+
+    def fail(progress: Progress) -> None:
+        raise RuntimeError("no more")
+
+    ways = {
+        "training": ({"callbacks": [fail]}, (), RuntimeError),
+        "dev set": ({}, ([["a"]], [["A", "B"]]), DataError),
+        "well-formed": ({"well_formed": True}, (), ParameterError),
+        "margin": ({"margin": 1e39}, (), ParameterError),
+    }
+    for params, dev, error in ways.values():
+        model.set_params(**params)
+        with pytest.raises(error):
+            model.fit(*fresh, *dev)
+        model.set_params(callbacks=None, well_formed=False, margin=20.0)
+        assert state_of(model) == before
+        assert model.predict(X) == found
+
+
+@pytest.mark.parametrize("step", ["_find_order", "calibrate"])
+def test_a_fit_that_fails_after_training_leaves_the_model_as_it_was(step: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y = toy_words(20)
+    model = GuidedTagger("c", epochs=1, random_state=0).fit(X, y)
+    before = state_of(model)
+
+    def fail(*args: object) -> None:
+        raise MemoryError
+
+    with monkeypatch.context() as patch:
+        patch.setattr(GuidedTagger, step, fail)
+        with pytest.raises(MemoryError):
+            model.fit(X, [["Z"] * len(x) for x in X], X, y)
+        with pytest.raises(MemoryError):
+            GuidedTagger("c", epochs=1).fit(X, y, X, y)
+    assert state_of(model) == before
+    assert set(before) > {"labels_", "encoder_", "decoder_", "label_order_"}
+
+
+MODES_OF_LEARNING = {"aggressive": {}, "early": {"aggressive": False}, "local": {"guided": False}}
+
+
+@pytest.mark.parametrize("mode", MODES_OF_LEARNING.values(), ids=MODES_OF_LEARNING)
+@pytest.mark.parametrize("value", [1e39, -1e39, 1e200])
+def test_attribute_values_that_are_too_large(mode: dict, value: float) -> None:
+    X = [[{"size": 1.0}, {"w": "b"}], [{"size": value}], [{"size": value, "more": -value}]]
+    model = GuidedTagger(margin=1.0, dropout=0.0, **mode)
+    for seed in range(4):  # all orders of the sentences
+        model.set_params(random_state=seed)
+        with pytest.raises(DataError, match=r"X\[[012]\].*not finite.*too large"):
+            model.fit(X, [["A", "B"], ["B"], ["A"]])
+        assert not state_of(model)
+
+
+def test_scores_that_an_update_makes_infinite() -> None:
+    """∞ − ∞ at the second token, in the sentence of the update: no label of it can be a candidate any more."""
+    X = [[{"size": 1e39, "more": -1e39}, {"size": 1.0, "more": 1.0}]]
+    model = GuidedTagger(margin=1.0, dropout=0.0, epochs=1, orders=1)
+    with pytest.raises(DataError, match=r"X\[0\]: scores are not finite"):
+        model.fit(X, [["A", "B"]])
+
+
+def test_weights_that_are_too_large_after_the_last_update() -> None:
+    model = GuidedTagger(margin=1.0, dropout=0.0, epochs=1, aggressive=False)
+    with pytest.raises(DataError, match=r"weights are not finite: .*scale them down"):
+        model.fit([[{"w": "b"}], [{"size": 1e39}]], [["A"], ["B"]])
+    assert not state_of(model)
+
+
+@pytest.mark.parametrize("mode", MODES_OF_LEARNING.values(), ids=MODES_OF_LEARNING)
+@pytest.mark.parametrize("y", [[["A", "B"]], [["A", "A"]]], ids=["two labels", "one label"])
+def test_a_margin_that_is_too_large(mode: dict, y: list) -> None:
+    with pytest.raises(ParameterError, match="margin must be at most"):
+        GuidedTagger("c", margin=1e39, **mode).fit([["a", "b"]], y)
+    GuidedTagger("c", margin=3e38, epochs=1, **mode).fit([["a", "b"]], y)
+
+
+def test_scores_that_are_not_finite_when_predicting() -> None:
+    X, y = toy_dicts(20)
+    for item, label in zip(chain.from_iterable(X), chain.from_iterable(y), strict=True):
+        item["size"] = 1.0 + (label == "A")
+    model = GuidedTagger(random_state=0, epochs=2, dropout=0.0).fit(X, y)
+    found = model.predict(X[:3])
+    for value in (1e39, -1e39, 1.7e308):
+        with pytest.raises(DataError, match=r"X\[1\].*not finite"):
+            model.predict([X[0], [{"size": value}], X[2]])
+        with pytest.raises(DataError, match=r"X\[0\].*not finite"):
+            model.explain([{"size": value}])
+    assert model.predict(X[:3]) == found
+
+
+def test_weights_of_a_file_that_are_too_large(tmp_path: object) -> None:
+    from tagwright.model_file import read_model, write_model
+
+    X, y = toy_words(20)
+    GuidedTagger("c", random_state=0, epochs=2).fit(X, y, X, y).save(tmp_path / "m.tw")
+    stored = read_model(tmp_path / "m.tw")
+
+    def change(name: str, value: object) -> None:
+        arrays = stored.arrays | {name: np.full_like(stored.arrays[name], value)}
+        write_model(tmp_path / "bad.tw", stored.header, arrays, stored.strings)
+
+    for name in ("weights", "contexts.rows", "contexts.values", "confidence"):
+        for value in (np.inf, -np.inf, np.nan):
+            change(name, value)
+            with pytest.raises(ModelFileError, match="finite"):
+                load(tmp_path / "bad.tw")
+    change("weights", 3e38)  # finite, but their sums are not
+    with pytest.raises(DataError, match=r"X\[0\].*not finite"):
+        load(tmp_path / "bad.tw").predict(X)
+
+
+def test_threads_share_a_model() -> None:
+    """Sentences of very different lengths, so that a work space that threads share would be too small for some."""
+    X, y = toy_words(60)
+    model = GuidedTagger("c", random_state=0, epochs=2).fit(X, y)
+    data = [model.encoder_.encode(FlatText.build([words * n])) for n in (1, 5, 20) for words in X[:20]]
+    expected = [model.decoder_.best(one).tolist() for one in data]
+    with ThreadPoolExecutor(4) as pool:
+        for _ in range(5):
+            assert [labels.tolist() for labels in pool.map(model.decoder_.best, data)] == expected

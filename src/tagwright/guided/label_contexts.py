@@ -1,17 +1,17 @@
-"""Scores of label contexts: what the known labels around a token say about its own. Templates ─► rows over labels.
+"""Label contexts: the features of the known labels around a token. Templates ─► scores of the token's own label.
 
 A template names some of the labels t−2, t−1, t+1, t+2 and perhaps cells of the text (its lexical part: the word, say).
 With labels numbered 0 to Y − 1, and Y for a label that is not known, a context is one number:
 
-    place = base + Σ_i stride_i · label_i + lexical stride · (number of the lexical part's value at the token)
+    context = base + Σ_i stride_i · label_i + part stride · (number of the lexical part's value at the token)
 
-    without a lexical part     place is a row of `rows` [R, P]: a weight for every label, added at once
-    with one                   place is a key of a hash table that leads to a list of (label, weight): most words were
+    without a lexical part     context is an index of `rows` [R, P]: a weight for every label, added at once
+    with one                   context is a key of a hash table that gives a list of (label, weight): most words were
                                seen in few contexts. Where label pairs alone would fill too many rows, they are keys too
 
 A feature is absent where one of its labels is not known: `needs` has a bit for each. Templates of left labels come
-first, then those of right labels, then those of both: a search with several contexts scores each side once.
-GUIDED section 4.2. Used by chain/guided.py, learned by optim/guided.py.
+first, then those of right labels, then those of both: inference with several context states scores each side once.
+GUIDED section 4.2. Used by algorithm1_inference.py, learned by perceptron.py.
 """
 
 from __future__ import annotations
@@ -33,81 +33,106 @@ MOST_NUMBERS = 1 << 22
 """In rows [R, P] of one template; beyond that its contexts are keys."""
 
 
-class Contexts(NamedTuple):
+class ContextTable(NamedTuple):
     """Templates and weights for the kernels."""
 
-    sides: Longs  # [4]: templates of left labels from sides[0], of right labels from sides[1], of both from sides[2]
+    n_labels: int  # Y
+    sides: Longs  # [4] templates of left labels from sides[0], of right labels from sides[1], of both from sides[2]
     needs: Longs  # [M] bits of the labels that must be known
     strides: Longs  # [M, 4] of t−2, t−1, t+1, t+2
     bases: Longs  # [M]
-    lexical: Longs  # [M] row of the lexical numbers; −1: the place is a row
-    lexical_strides: Longs  # [M]
+    part: Longs  # [M] which lexical part; −1: contexts are rows
+    part_strides: Longs  # [M]
     rows: Floats  # [R, P]
-    slots: Longs  # [H] keys in a hash table, −1 where it is free
+    slots: Longs  # [H] keys in a hash table, −1 where it is free; at most half are taken
     heads: Ints  # [H] first entry of a key's list
     labels: Ints  # [N] entries: label, weight, and the next entry of the list
     weights: Floats  # [N]
     following: Ints  # [N]
 
 
+class Neighbours(NamedTuple):
+    """The labels around token t; Y for one that is not known."""
+
+    l2: int  # of t − 2
+    l1: int  # of t − 1
+    r1: int  # of t + 1
+    r2: int  # of t + 2
+
+
+@tight_kernel
+def neighbours(labels: Ints, t: int, first: int, last: int, Y: int) -> Neighbours:
+    """Those of token t where the labels of the tokens `first` to `last` are known."""
+    l2, l1 = labels[t - 2] if t - first > 1 else Y, labels[t - 1] if t > first else Y
+    r1, r2 = labels[t + 1] if last > t else Y, labels[t + 2] if last - t > 1 else Y
+    return Neighbours(l2, l1, r1, r2)
+
+
+@tight_kernel
+def known_labels(table: ContextTable, around: Neighbours) -> int:
+    """The bits of those that are known."""
+    Y = table.n_labels
+    known = LEFT_2 if around.l2 < Y else 0
+    known |= LEFT_1 if around.l1 < Y else 0
+    known |= RIGHT_1 if around.r1 < Y else 0
+    return known | (RIGHT_2 if around.r2 < Y else 0)
+
+
 @tight_kernel
 def find_slot(slots: Longs, key: int) -> int:
     """The slot of a key, or the free one where it belongs."""
-    place = key % slots.shape[0]
-    while slots[place] >= 0 and slots[place] != key:
-        place = place + 1 if place + 1 < slots.shape[0] else 0
-    return int(place)
+    slot = key % slots.shape[0]
+    while slots[slot] >= 0 and slots[slot] != key:
+        slot = slot + 1 if slot + 1 < slots.shape[0] else 0
+    return int(slot)
 
 
 @tight_kernel
-def find_place(
-    contexts: Contexts, m: int, lexical: Ints, k: int, known: int, l2: int, l1: int, r1: int, r2: int
-) -> int:
-    """The place of template m at token k between these labels; −1 where the feature is absent."""
-    if contexts.needs[m] & ~known:
+def find_context(table: ContextTable, m: int, lexical: Ints, around: Neighbours, known: int) -> int:
+    """The row or the key of template m between these labels; −1 where the feature is absent. lexical [parts]."""
+    if table.needs[m] & ~known:
         return -1
-    place = contexts.bases[m] + contexts.strides[m, 0] * l2 + contexts.strides[m, 1] * l1
-    place += contexts.strides[m, 2] * r1 + contexts.strides[m, 3] * r2
-    if contexts.lexical[m] >= 0:
-        value = lexical[contexts.lexical[m], k]
+    found = table.bases[m] + table.strides[m, 0] * around.l2 + table.strides[m, 1] * around.l1
+    found += table.strides[m, 2] * around.r1 + table.strides[m, 3] * around.r2
+    if table.part[m] >= 0:
+        value = lexical[table.part[m]]
         if value < 0:
             return -1
-        place += contexts.lexical_strides[m] * value
-    return int(place)
+        found += table.part_strides[m] * value
+    return int(found)
 
 
 @tight_kernel
-def add_contexts(
-    contexts: Contexts, side: int, lexical: Ints, k: int, known: int, l2: int, l1: int, r1: int, r2: int, out: Floats
-) -> None:
-    """out [P] += the scores of all templates of one side at token k; lexical [parts, n]."""
-    for m in range(contexts.sides[side], contexts.sides[side + 1]):
-        place = find_place(contexts, m, lexical, k, known, l2, l1, r1, r2)
-        if place < 0:
+def add_contexts(table: ContextTable, side: int, lexical: Ints, around: Neighbours, row: Floats) -> None:
+    """row [P] += the weights of all templates of one side for a token between these labels."""
+    known = known_labels(table, around)
+    for m in range(table.sides[side], table.sides[side + 1]):
+        found = find_context(table, m, lexical, around, known)
+        if found < 0:
             continue
-        if contexts.lexical[m] < 0:
-            for j in range(out.shape[0]):
-                out[j] += contexts.rows[place, j]
+        if table.part[m] < 0:
+            for j in range(row.shape[0]):
+                row[j] += table.rows[found, j]
             continue
-        slot = find_slot(contexts.slots, place)
-        if contexts.slots[slot] >= 0:
-            e = contexts.heads[slot]
+        slot = find_slot(table.slots, found)
+        if table.slots[slot] >= 0:
+            e = table.heads[slot]
             while e >= 0:
-                out[contexts.labels[e]] += contexts.weights[e]
-                e = contexts.following[e]
+                row[table.labels[e]] += table.weights[e]
+                e = table.following[e]
 
 
 @tight_kernel
-def known_labels(Y: int, l2: int, l1: int, r1: int, r2: int) -> int:
-    """The bits of those that are known."""
-    known = LEFT_2 if l2 < Y else 0
-    known |= LEFT_1 if l1 < Y else 0
-    known |= RIGHT_1 if r1 < Y else 0
-    return known | (RIGHT_2 if r2 < Y else 0)
+def score_labels(table: ContextTable, emission: Floats, lexical: Ints, around: Neighbours, row: Floats) -> None:
+    """row [P] = U of every label of a token between these labels; emission [P]."""
+    for c in range(row.shape[0]):
+        row[c] = emission[c]
+    for side in range(3):
+        add_contexts(table, side, lexical, around, row)
 
 
-class Layout(NamedTuple):
-    """How templates and labels make places: what a weight's place means."""
+class ContextLayout(NamedTuple):
+    """How templates and labels are numbered: what a row and a key mean."""
 
     templates: tuple[LabelTemplate, ...]  # in the order of the kernels
     parts: tuple[tuple[Cell, ...], ...]  # lexical parts; the first is empty
@@ -116,8 +141,8 @@ class Layout(NamedTuple):
     needs: Longs
     strides: Longs
     bases: Longs
-    lexical: Longs
-    lexical_strides: Longs
+    part: Longs
+    part_strides: Longs
     n_rows: int
 
     @property
@@ -126,20 +151,20 @@ class Layout(NamedTuple):
         offsets = [offset for template in self.templates for offset in template.offsets]
         return max((-o for o in offsets if o < 0), default=0), max((o for o in offsets if o > 0), default=0)
 
-    def contexts(self, rows: Floats, slots: Longs, heads: Ints, entries: tuple[Ints, Floats, Ints]) -> Contexts:
+    def table(self, rows: Floats, slots: Longs, heads: Ints, entries: tuple[Ints, Floats, Ints]) -> ContextTable:
         """With weights."""
-        arrays = (self.sides, self.needs, self.strides, self.bases, self.lexical, self.lexical_strides)
-        return Contexts(*arrays, rows, slots, heads, *entries)
+        arrays = (self.sides, self.needs, self.strides, self.bases, self.part, self.part_strides)
+        return ContextTable(self.n_labels, *arrays, rows, slots, heads, *entries)
 
 
 def lay_out(
     templates: Sequence[LabelTemplate], n_labels: int, sizes: dict[tuple[Cell, ...], int], most: int = MOST_NUMBERS
-) -> Layout:
-    """Give every template its places. sizes: how many values each lexical part has."""
+) -> ContextLayout:
+    """Give every template its rows or keys. sizes: how many values each lexical part has."""
     ordered = sorted(templates, key=lambda t: side_of(t.offsets))
     parts = tuple(dict.fromkeys([(), *(template.cells for template in ordered)]))
     M, radix = len(ordered), n_labels + 1
-    needs, bases, lexical, steps = (np.zeros(M, np.int64) for _ in range(4))
+    needs, bases, part, part_strides = (np.zeros(M, np.int64) for _ in range(4))
     strides = np.zeros((M, 4), np.int64)
     next_row, next_key = 0, 0
     for m, template in enumerate(ordered):
@@ -150,15 +175,15 @@ def lay_out(
                 strides[m, i] = size
                 size *= radix
         if not template.cells and size * padded(n_labels) <= most:
-            bases[m], lexical[m] = next_row, -1
+            bases[m], part[m] = next_row, -1
             next_row += size
         else:
-            bases[m], lexical[m], steps[m] = next_key, parts.index(template.cells), size
+            bases[m], part[m], part_strides[m] = next_key, parts.index(template.cells), size
             next_key += size * (sizes[template.cells] if template.cells else 1)
             if next_key >= 2**62:
                 raise ParameterError(f"`{template.text}` has too many values with {n_labels} labels; leave it out")
     sides = np.searchsorted([side_of(t.offsets) for t in ordered], range(4)).astype(np.int64)
-    return Layout(tuple(ordered), parts, n_labels, sides, needs, strides, bases, lexical, steps, next_row)
+    return ContextLayout(tuple(ordered), parts, n_labels, sides, needs, strides, bases, part, part_strides, next_row)
 
 
 def side_of(offsets: Sequence[int]) -> int:
@@ -185,7 +210,7 @@ class ContextWeights(NamedTuple):
         used = sums != 0
         return cls(rows.astype(np.float32).astype(np.float64), keys[first][used], labels[first][used], sums[used])
 
-    def run(self, layout: Layout, dtype: type[np.floating[Any]]) -> Contexts:
+    def run(self, layout: ContextLayout, dtype: type[np.floating[Any]]) -> ContextTable:
         """Ready for tagging. Rows of one side become one row: a row to add for each side of a token."""
         merged, rows = merge_rows(layout, self.rows)
         wide: Floats = np.zeros((len(rows), padded(layout.n_labels)), dtype)
@@ -194,7 +219,7 @@ class ContextWeights(NamedTuple):
         slots, heads = build_slots(keys, first)
         following = np.arange(1, len(self.keys) + 1, dtype=np.int32)
         following[np.append(first[1:], len(self.keys))[: len(keys)] - 1] = NO_ENTRY
-        return merged.contexts(wide, slots, heads, (self.labels, self.values.astype(dtype), following))
+        return merged.table(wide, slots, heads, (self.labels, self.values.astype(dtype), following))
 
 
 def build_slots(keys: Longs, heads: Longs, room: int = 0) -> tuple[Longs, Ints]:
@@ -202,23 +227,23 @@ def build_slots(keys: Longs, heads: Longs, room: int = 0) -> tuple[Longs, Ints]:
     size = 2 * (len(keys) + room) + 3
     while any(size % prime == 0 for prime in (2, 3, 5, 7, 11, 13)):
         size += 1
-    slots, places = np.full(size, -1, np.int64), np.full(size, NO_ENTRY, np.int32)
-    insert_heads(keys, heads.astype(np.int32), slots, places)
-    return slots, places
+    slots, slot_heads = np.full(size, -1, np.int64), np.full(size, NO_ENTRY, np.int32)
+    insert_heads(keys, heads.astype(np.int32), slots, slot_heads)
+    return slots, slot_heads
 
 
 @kernel
-def insert_heads(keys: Longs, heads: Ints, slots: Longs, places: Ints) -> None:
+def insert_heads(keys: Longs, heads: Ints, slots: Longs, slot_heads: Ints) -> None:
     for n in range(keys.shape[0]):
         slot = find_slot(slots, keys[n])
         slots[slot] = keys[n]
-        places[slot] = heads[n]
+        slot_heads[slot] = heads[n]
 
 
-def merge_rows(layout: Layout, rows: Doubles) -> tuple[Layout, Doubles]:
+def merge_rows(layout: ContextLayout, rows: Doubles) -> tuple[ContextLayout, Doubles]:
     """The same scores with at most one template of rows on each side: a row for every pair of labels, known or not."""
     radix = layout.n_labels + 1
-    dense = layout.lexical < 0
+    dense = layout.part < 0
     tables, columns = [], []
     base = 0
     for side in range(3):
@@ -237,17 +262,17 @@ def merge_rows(layout: Layout, rows: Doubles) -> tuple[Layout, Doubles]:
             base += len(table)
         for m in members:
             if not dense[m]:
-                parts = layout.strides[m], layout.bases[m], layout.lexical[m], layout.lexical_strides[m]
+                parts = layout.strides[m], layout.bases[m], layout.part[m], layout.part_strides[m]
                 columns.append((side, layout.needs[m], *parts))
     sides = np.searchsorted([column[0] for column in columns], range(4)).astype(np.int64)
-    needs, bases, lexical, steps = (np.array([c[i] for c in columns], np.int64) for i in (1, 3, 4, 5))
+    needs, bases, part, part_strides = (np.array([c[i] for c in columns], np.int64) for i in (1, 3, 4, 5))
     merged = layout._replace(
         sides=sides,
         needs=needs,
         strides=np.array([c[2] for c in columns], np.int64).reshape(len(columns), 4),
         bases=bases,
-        lexical=lexical,
-        lexical_strides=steps,
+        part=part,
+        part_strides=part_strides,
         n_rows=base,
     )
     return merged, np.concatenate(tables) if tables else np.zeros((0, rows.shape[1]))

@@ -1,6 +1,6 @@
 """The guided tagger: labels the easiest token first, with the labels known on both sides as context.
 
-Shen, Satta and Joshi 2007 (GUIDED). The search: chain/guided.py; the learning: optim/guided.py.
+Shen, Satta and Joshi 2007 (GUIDED). Inference: algorithm1_inference.py; learning: algorithm2_learning.py.
 """
 
 from __future__ import annotations
@@ -17,29 +17,30 @@ from tagwright.arrays import Bools, Doubles, Longs, Workers
 from tagwright.attributes.lexicon import TagDictionary
 from tagwright.attributes.templates import FeatureSet, LabelTemplate
 from tagwright.calibration import Platt
-from tagwright.encode.dataset import Dataset
+from tagwright.encode.batch import Batch
 from tagwright.encode.encoder import Encoder
-from tagwright.encode.flat_text import FlatText, Sentences
-from tagwright.encode.lexical_parts import LexicalParts
+from tagwright.encode.text import Sentences, Text
 from tagwright.errors import ModelFileError, ParameterError
+from tagwright.guided.algorithm2_learning import AGGRESSIVE, EARLY, LOCAL, LearningSettings
+from tagwright.guided.decoder import DIRECTIONS, GuidedDecoder, LabelContexts
+from tagwright.guided.label_contexts import ContextLayout, lay_out
+from tagwright.guided.learned_contexts import top_contexts
+from tagwright.guided.lexical_parts import LexicalParts
+from tagwright.guided.perceptron import TrainingText
+from tagwright.guided.steps import Step
+from tagwright.guided.training import GuidedWeights, Training, average_all, drop_attributes
 from tagwright.learners._base import SequenceTagger
 from tagwright.learners._estimator import FLAG, NATURAL, NOT_NEGATIVE, SHARE, WHOLE, fitted, one_of, parameter
-from tagwright.learners._guided_decoder import DIRECTIONS, GuidedDecoder, LabelContexts, make_rules
 from tagwright.learners._labels import Labels, check_labels, learn_dictionary
-from tagwright.learners._learned_contexts import top_contexts
-from tagwright.learners._steps import Step
 from tagwright.learners._watch import DevSet, Watch, all_callbacks, count_jobs, warn_of_end
-from tagwright.optim.guided import AGGRESSIVE, EARLY, LOCAL, Manner, Tokens
-from tagwright.optim.guided_state import GuidedPerceptron
 from tagwright.optim.progress import Progress
 from tagwright.scores.expanded import expand
-from tagwright.scores.label_contexts import ContextWeights, Layout, lay_out
-from tagwright.scores.linear import LinearScores
-from tagwright.scores.places import Pattern
+from tagwright.scores.linear import LinearMap, LinearScores
+from tagwright.scores.row_index import Pattern
 
 PORTION = 512
 """Sentences a kernel call: between calls Ctrl-C is heard."""
-MOST_AHEAD = 1e9
+LARGEST_MARGIN = 1e9
 ORDERED = 1000
 """Training sentences that the typical order of labels is taken from."""
 PLAIN = FeatureSet.parse(
@@ -51,17 +52,6 @@ PLAIN = FeatureSet.parse(
     """
 )
 """The label templates of feature sets that have none."""
-
-
-class GuidedWeights(NamedTuple):
-    """An average: weights that are not zero of (attribute, label), as attribute · Y + label, and of label contexts."""
-
-    places: Longs
-    values: Doubles
-    contexts: ContextWeights
-
-    def copy(self) -> GuidedWeights:
-        return self  # nobody changes it
 
 
 class Confidence(NamedTuple):
@@ -139,31 +129,27 @@ class GuidedTagger(SequenceTagger):
     confidence_: Confidence | None = fitted()  # by calibrate
     decoder_: GuidedDecoder = fitted()
 
-    def fit(self, X: Sentences, y: Labels, X_dev: Sentences | None = None, y_dev: Labels | None = None) -> Self:
-        """Train online. Ctrl-C once stops and keeps the model so far."""
+    def _fit(self, X: Sentences, y: Labels, X_dev: Sentences | None, y_dev: Labels | None, before: Self | None) -> None:
+        """Train online."""
         _, names, encoder, data = self._read_training(X, y)
-        parts = LexicalParts(encoder, [template.cells for template in label_templates(encoder)])
-        parts.learn(data)
-        layout = lay_out(label_templates(encoder), len(names), parts.sizes)
-        dictionary = learn_dictionary(self.tag_dictionary, encoder, data, len(names))
+        check_margin(self.margin)
         self.labels_, self.encoder_ = names, encoder
-        chain = self._constrain(np.zeros((len(names), len(names))), *np.zeros((2, len(names))))
+        templates = label_templates(encoder)
+        parts = LexicalParts.learn(encoder, [template.cells for template in templates], data)
+        layout = lay_out(templates, len(names), parts.sizes)
+        dictionary = learn_dictionary(self.tag_dictionary, encoder, data, len(names))
+        scheme = self._constrain(np.zeros((len(names), len(names))), *np.zeros((2, len(names))))
         watch: Watch[GuidedWeights] = Watch(
             DevSet.build(self, X_dev, y_dev),
             self.patience,
             all_callbacks(self.callbacks, self.verbose),
-            lambda weights: self._decode(weights, layout, parts, chain, dictionary),
+            lambda weights: self._decode(weights, LabelContexts(layout, parts, weights.contexts), scheme, dictionary),
         )
-        workers = Workers(min(count_jobs(self.n_jobs), self.orders))
-        try:
-            self._learn(data, layout, parts, watch, workers)
-        finally:
-            workers.close()
+        self._learn(data, layout, parts, watch)
         self.label_order_ = self._find_order(X[:ORDERED])
         self.confidence_ = None
         if X_dev is not None and y_dev is not None:
             self.calibrate(X_dev, y_dev)
-        return self
 
     def _default_features(self, *, spans: bool) -> str:
         return "ner" if spans else "e"
@@ -171,57 +157,40 @@ class GuidedTagger(SequenceTagger):
     def _decode(
         self,
         weights: GuidedWeights,
-        layout: Layout,
-        parts: LexicalParts,
-        chain: tuple[Doubles, Doubles, Doubles],
+        contexts: LabelContexts,
+        scheme: tuple[Doubles, Doubles, Doubles],
         dictionary: TagDictionary | None,
     ) -> GuidedDecoder:
+        """The running model of these weights; scheme: transition, start and stop, −inf where forbidden, else 0."""
         Y = len(self.labels_)
-        counts = np.bincount(weights.places // Y, minlength=self.encoder_.n_attributes)
-        pattern = Pattern(np.concatenate([[0], np.cumsum(counts)]), (weights.places % Y).astype(np.int32))
-        scores = LinearScores(self.encoder_, pattern, Y, np.float32)
-        scores.set_weights(weights.values, Workers(1))
-        contexts = LabelContexts(layout, parts, weights.contexts)
-        return GuidedDecoder(scores, contexts, chain, beam=self.beam, direction=self.direction, dictionary=dictionary)
+        counts = np.bincount(weights.attributes // Y, minlength=self.encoder_.n_attributes)
+        pattern = Pattern(np.concatenate([[0], np.cumsum(counts)]), (weights.attributes % Y).astype(np.int32))
+        scores = LinearMap.build(self.encoder_, pattern, Y, np.float32).at(weights.values)
+        return GuidedDecoder(scores, contexts, scheme, beam=self.beam, direction=self.direction, dictionary=dictionary)
 
-    def _manner(self, layout: Layout) -> Manner:
-        mode = LOCAL if not self.guided else AGGRESSIVE if self.aggressive else EARLY
-        Y = layout.n_labels
-        rules = make_rules(layout, np.ones((Y, Y), np.bool_))  # training data may be ill-formed
-        return Manner(Y, rules, DIRECTIONS[self.direction], mode, float(self.margin), self.updates)
-
-    def _learn(
-        self, data: Dataset, layout: Layout, parts: LexicalParts, watch: Watch[GuidedWeights], workers: Workers
-    ) -> None:
-        """All epochs."""
+    def _learn(self, data: Batch, layout: ContextLayout, parts: LexicalParts, watch: Watch[GuidedWeights]) -> None:
+        """All epochs, and the decoder."""
         began = time.perf_counter()
-        random = np.random.default_rng(self.random_state)
-        tokens, kept = self._tokens(data, layout, parts)
-        states = self._states(kept, layout, data)
-        manner = self._manner(layout)
-        updates = np.zeros(len(states))
-
-        def learn(k: int, order: Longs) -> None:
-            updates[k] += states[k].learn(order, texts[k], manner)
-
+        text, kept = self._training_text(data, layout, parts)
+        trainings = self._trainings(kept, layout, int(data.lengths.max()))
         curve: list[float] = []
         reason = "epochs"
+        workers = Workers(min(count_jobs(self.n_jobs), self.orders))
+        random = np.random.default_rng(self.random_state)
         try:
             for epoch in range(1, self.epochs + 1):
-                orders = [random.permutation(data.n_sentences) for _ in states]
-                texts = [drop_attributes(tokens, self.dropout, random) for _ in states]
-                updates[:] = 0
-                for first in range(0, data.n_sentences, PORTION):
-                    workers.run(learn, [(k, order[first : first + PORTION]) for k, order in enumerate(orders)])
+                updates = self._learn_epoch(trainings, text, random, workers)
                 curve.append(float(updates.mean()))
                 seconds = time.perf_counter() - began
                 report = Progress(epoch, self.epochs, curve[-1], None, None, seconds, unit="epoch")
-                if watch(report, lambda: average(states, kept, layout)) or not updates.any():
+                if watch(report, lambda: average_all(trainings, kept)) or not updates.any():
                     break
         except KeyboardInterrupt:
             reason = "interrupted"
-        weights = average(states, kept, layout) if watch.best_weights is None else watch.best_weights
-        states.clear()  # they are large, and the decoder needs room
+        finally:
+            workers.close()
+        weights = average_all(trainings, kept) if watch.best_weights is None else watch.best_weights
+        trainings.clear()  # they are large, and the decoder needs room
         self.decoder_ = watch.decode(weights)  # type: ignore[assignment]
         self.n_iter_ = len(curve)
         self.objective_curve_ = curve
@@ -229,21 +198,40 @@ class GuidedTagger(SequenceTagger):
         self.converged_ = True
         warn_of_end(reason, len(curve))
 
-    def _tokens(self, data: Dataset, layout: Layout, parts: LexicalParts) -> tuple[Tokens, Longs]:
+    def _learn_epoch(
+        self, trainings: Sequence[Training], text: TrainingText, random: np.random.Generator, workers: Workers
+    ) -> Doubles:
+        """One pass of every training over its own order of the sentences; returns their numbers of updates."""
+        settings = self._settings(trainings[0].layout)
+        orders = [random.permutation(len(text.offsets) - 1) for _ in trainings]
+        texts = [drop_attributes(text, self.dropout, random) for _ in trainings]
+        updates = np.zeros(len(trainings))
+
+        def learn(k: int, order: Longs) -> None:
+            updates[k] += trainings[k].learn(order, texts[k], settings)
+
+        for first in range(0, len(orders[0]), PORTION):
+            workers.run(learn, [(k, order[first : first + PORTION]) for k, order in enumerate(orders)])
+        return updates
+
+    def _settings(self, layout: ContextLayout) -> LearningSettings:
+        """In each mode a token has at most `updates` or four updates on average, each of two actions."""
+        mode = LOCAL if not self.guided else AGGRESSIVE if self.aggressive else EARLY
+        most_entries = 2 * len(layout.templates) * max(self.updates, 4)
+        return LearningSettings(mode, float(self.margin), self.updates, most_entries)
+
+    def _training_text(self, data: Batch, layout: ContextLayout, parts: LexicalParts) -> tuple[TrainingText, Longs]:
         """The training text for the kernels, and the attributes that get weights."""
         found = expand(self.encoder_, data)
         counts = np.bincount(found.attributes, minlength=self.encoder_.n_attributes)
         attributes = found.pointers, found.attributes, found.values
-        tokens = Tokens(data.offsets, data.labels, *attributes, parts.find(data, layout.parts))
-        return tokens, np.flatnonzero(counts >= self.min_count)
+        text = TrainingText(data.offsets, data.labels, *attributes, parts.find(data, layout.parts))
+        return text, np.flatnonzero(counts >= self.min_count)
 
-    def _states(self, kept: Longs, layout: Layout, data: Dataset) -> list[GuidedPerceptron]:
-        Y = len(self.labels_)
-        places = np.full(self.encoder_.n_attributes, -1, np.int64)
-        places[kept] = Y * np.arange(len(kept))
-        longest = int(data.lengths.max())
+    def _trainings(self, kept: Longs, layout: ContextLayout, longest: int) -> list[Training]:
+        direction, n = DIRECTIONS[self.direction], self.encoder_.n_attributes
         return [
-            GuidedPerceptron(places, Y * len(kept), layout, beam=self.beam, longest=longest) for _ in range(self.orders)
+            Training(kept, n, layout, beam=self.beam, longest=longest, direction=direction) for _ in range(self.orders)
         ]
 
     # ---- how sure, and why ----
@@ -262,7 +250,7 @@ class GuidedTagger(SequenceTagger):
 
     def calibrate(self, X: Sentences, y: Labels) -> Self:
         """Fit the map from an action's margin to how often such labels are right, on sentences not trained on."""
-        gold = check_labels(y, FlatText.build(X))
+        gold = check_labels(y, Text.build(X))
         predicted = chain.from_iterable(self.predict(X))
         right = np.array([a == b for a, b in zip(gold, predicted, strict=True)], np.bool_)
         self.confidence_ = Confidence.fit(np.concatenate(self._margins(X)), right)
@@ -272,20 +260,20 @@ class GuidedTagger(SequenceTagger):
         """How far the label of every item was ahead, by sentence."""
         out: list[Doubles] = []
         for data, _, offsets in self._encoded(X, None):
-            scores = self.decoder_.judge(data)[1].scores
-            ahead = np.minimum(scores[:, 0] - scores[:, 1], MOST_AHEAD)  # a single label has no rival
+            scores = self.decoder_.best_actions(data)[1].scores
+            ahead = np.minimum(scores[:, 0] - scores[:, 1], LARGEST_MARGIN)  # a single label has no rival
             out.extend(np.split(ahead, offsets[1:-1]))
         return out
 
     def _find_order(self, X: Sentences) -> Doubles:
-        """The mean place of every label in the order of these sentences."""
+        """When a label is given in these sentences, on average: 0 is the first step, 1 the last."""
         sums, counts = np.zeros((2, len(self.labels_)))
         for data, _, _ in self._encoded(X, None):
-            labels, actions = self.decoder_.judge(data)
+            labels, actions = self.decoder_.best_actions(data)
             last = np.repeat(data.lengths - 1, data.lengths)
             longer = last > 0
-            places = actions.order[longer] / last[longer]
-            sums += np.bincount(labels[longer], places, len(sums))
+            steps = actions.order[longer] / last[longer]
+            sums += np.bincount(labels[longer], steps, len(sums))
             counts += np.bincount(labels[longer], minlength=len(sums))
         means = np.full(len(sums), np.nan)
         np.divide(sums, counts, out=means, where=counts > 0)
@@ -295,7 +283,7 @@ class GuidedTagger(SequenceTagger):
         """The steps of labelling one sentence, in the order in which they were taken."""
         steps: list[Step] = []
         for data, _, _ in self._encoded([sentence], None):
-            labels, actions = self.decoder_.judge(data)
+            labels, actions = self.decoder_.best_actions(data)
             names = [self.labels_[y] for y in labels]
             for t in np.argsort(actions.order).tolist():
                 first, last = actions.known[t]
@@ -328,12 +316,18 @@ class GuidedTagger(SequenceTagger):
         templates = label_templates(self.encoder_)
         labels = LabelContexts.restore(self.encoder_, templates, len(self.labels_), arrays)
         assert isinstance(plain.scores, LinearScores)
+        if not np.isfinite(plain.scores.weights).all():
+            raise ModelFileError("the weights of attributes are not finite")
         settings: dict[str, Any] = {"beam": self.beam, "direction": self.direction, "dictionary": plain.dictionary}
         self.decoder_ = GuidedDecoder(plain.scores, labels, plain.chain_scores, **settings)
         self.label_order_ = arrays["label_order"].astype(np.float64)
         if self.label_order_.shape != (len(self.labels_),):
             raise ModelFileError("the order of labels does not fit them")
-        self.confidence_ = Confidence(*arrays["confidence"].tolist()) if "confidence" in arrays else None
+        self.confidence_ = None
+        if "confidence" in arrays:
+            if arrays["confidence"].shape != (3,) or not np.isfinite(arrays["confidence"]).all():
+                raise ModelFileError("the calibration of confidences must be three finite numbers")
+            self.confidence_ = Confidence(*arrays["confidence"].tolist())
 
     @property
     def n_parameters_(self) -> int:
@@ -347,37 +341,7 @@ def label_templates(encoder: Encoder) -> tuple[LabelTemplate, ...]:
     return PLAIN.labels if features is None or not features.labels else features.labels
 
 
-def drop_attributes(tokens: Tokens, share: float, random: np.random.Generator) -> Tokens:
-    """The text without some attributes of its tokens, and without some values of lexical parts."""
-    if share == 0:
-        return tokens
-    kept = random.random(len(tokens.attributes), np.float32) >= share
-    pointers = np.concatenate([[0], np.cumsum(kept)])[tokens.pointers]
-    lexical = tokens.lexical.copy()
-    lexical[1:][random.random(lexical[1:].shape, np.float32) < share] = -1  # the first part is the empty one
-    return tokens._replace(
-        pointers=pointers,
-        attributes=tokens.attributes[kept],
-        values=tokens.values[kept] if len(tokens.values) else tokens.values,
-        lexical=lexical,
-    )
-
-
-def average(states: Sequence[GuidedPerceptron], kept: Longs, layout: Layout) -> GuidedWeights:
-    """The mean of all states' averages, as precise as a model file is."""
-    Y, n = layout.n_labels, len(states)
-    places, values, keys, labels, entries = [], [], [], [], []
-    rows = np.zeros((layout.n_rows, Y))
-    for state in states:
-        found = state.average()
-        places.append(found.places)
-        values.append(found.values / n)
-        rows += found.rows / n
-        keys.append(found.keys)
-        labels.append(found.labels)
-        entries.append(found.entries / n)
-    joined, inverse = np.unique(np.concatenate(places), return_inverse=True)
-    sums = np.bincount(inverse, np.concatenate(values), len(joined)).astype(np.float32).astype(np.float64)
-    used = sums != 0
-    contexts = ContextWeights.build(rows, np.concatenate(keys), np.concatenate(labels), np.concatenate(entries))
-    return GuidedWeights((kept[joined // Y] * Y + joined % Y)[used], sums[used], contexts)
+def check_margin(margin: float) -> None:
+    """Refuse a margin with which scores would not be finite."""
+    if margin > float(np.finfo(np.float32).max):
+        raise ParameterError(f"margin must be at most 3.4e38, found {margin!r}")

@@ -8,8 +8,8 @@ import numpy as np
 
 from tagwright.arrays import Longs
 from tagwright.attributes.cells import LABEL, attribute_name, join_values
-from tagwright.learners._guided_decoder import LabelContexts
-from tagwright.scores.label_contexts import OFFSETS
+from tagwright.guided.decoder import LabelContexts
+from tagwright.guided.label_contexts import OFFSETS
 
 
 def top_contexts(contexts: LabelContexts, names: Sequence[str], n: int) -> dict[str, list[tuple[str, float]]]:
@@ -22,7 +22,7 @@ def top_contexts(contexts: LabelContexts, names: Sequence[str], n: int) -> dict[
     dense = np.arange(len(keys)) < len(rows)
     templates = np.empty(len(keys), np.int64)
     for kind in (True, False):
-        members = np.flatnonzero((layout.lexical < 0) == kind)
+        members = np.flatnonzero((layout.part < 0) == kind)
         if len(members):
             templates[dense == kind] = members[np.searchsorted(layout.bases[members], keys[dense == kind], "right") - 1]
     labels = np.concatenate([labels, weights.labels[listed]])
@@ -46,7 +46,7 @@ def name_context(contexts: LabelContexts, names: Sequence[str], m: int, key: int
             shown.append(f"{LABEL}[{offset}]={names[rest // stride % radix]}")
     cells = layout.templates[m].cells
     if cells:
-        number = rest // int(layout.lexical_strides[m])
+        number = rest // int(layout.part_strides[m])
         shown.append(attribute_name(cells, join_values(cells, list(lexical_values(contexts, m, number)))))
     return " & ".join(shown)
 
@@ -57,8 +57,8 @@ def lexical_values(contexts: LabelContexts, m: int, number: int) -> Iterator[str
     key = number if len(cells) == 1 else int(contexts.parts.tables[cells].keys[number])
     vocabularies = []
     for cell in cells:
-        column, term, _ = encoder.place_of(cell)
-        vocabularies.append(encoder.columns[column].vocabularies[term])
+        column, term = encoder.column_of(cell)
+        vocabularies.append(column.vocabularies[term])
     codes: Longs = np.array(np.unravel_index(key, [len(one) for one in vocabularies]))
     for vocabulary, code in zip(vocabularies, codes.tolist(), strict=True):
         yield vocabulary.values[code]

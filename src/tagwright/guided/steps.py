@@ -58,13 +58,13 @@ def draw_steps(steps: Sequence[Step]) -> str:
         'font-family="sans-serif" font-size="13" text-anchor="middle">'
     ]
     for number, step in enumerate(steps):
-        x, y = _place(step.position, number)
+        x, y = _position_of(step.position, number)
         for offset in step.known:
-            seen_x, seen_y = _place(step.position + offset, depth[step.position + offset])
+            seen_x, seen_y = _position_of(step.position + offset, depth[step.position + offset])
             dash = ' stroke-dasharray="3 3"' if abs(offset) > 1 else ""
             parts.append(f'<line x1="{seen_x}" y1="{seen_y}" x2="{x}" y2="{y}" stroke="#9ab"{dash}/>')
     for number, step in enumerate(steps):
-        x, y = _place(step.position, number)
+        x, y = _position_of(step.position, number)
         about = f"step {number + 1}: {step.label} {step.score:.2f}, then {step.runner_up} {step.runner_up_score:.2f}"
         parts += [
             f'<text x="{x}" y="{EDGE // 2 + 4}">{escape(step.token)}</text>',
@@ -76,7 +76,7 @@ def draw_steps(steps: Sequence[Step]) -> str:
     return "\n".join([*parts, "</svg>"])
 
 
-def _place(position: int, depth: int) -> tuple[int, int]:
+def _position_of(position: int, depth: int) -> tuple[int, int]:
     return EDGE // 2 + WIDE // 2 + position * WIDE, EDGE + (depth + 1) * DEEP
 
 

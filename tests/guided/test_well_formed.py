@@ -1,4 +1,4 @@
-"""Well-formed output of the guided search: gaps by enumeration, steps against the reference, no dead ends."""
+"""Well-formed output of guided inference: gaps by enumeration, steps against the reference, no dead ends."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from itertools import pairwise, product
 
 import numpy as np
 import pytest
-from chain.test_guided import SETS, Problem, check_steps
+from guided.test_inference import SETS, RandomSentence, check_steps
 
-from tagwright.chain.gaps import MOST_GAPS, find_gaps, leave_possible
+from tagwright.guided.well_formed import MOST_GAPS, find_gaps, rule_out_impossible
 from tagwright.io.spans import allowed_transitions
 
 SCHEMES = {
@@ -54,20 +54,20 @@ def test_possible_labels_by_enumeration(scheme: str) -> None:
     emission = np.where(rng.random((12, 16)) < 0.3, -np.inf, 1.0)
     offsets = np.array([0, 4, 5, 9, 12])
     expected = [possible_labels(emission[a:b, :5], *rules) for a, b in pairwise(offsets)]
-    leave_possible(emission, offsets, *rules)
+    rule_out_impossible(emission, offsets, *rules)
     np.testing.assert_array_equal(emission[:, :5] > -np.inf, np.concatenate(expected))
 
 
-def make_problem(scheme: str, text: str, n: int, seed: int, *, share: float = 0.0) -> Problem:
+def make_sentence(scheme: str, text: str, n: int, seed: int, *, share: float = 0.0) -> RandomSentence:
     """Random weights; a share of the labels of every token is impossible."""
     names = SCHEMES[scheme]
-    problem = Problem(SETS[text], n, len(names), seed, whole=False)
+    sentence = RandomSentence(SETS[text], n, len(names), seed, whole=False)
     allowed, start, stop = allowed_transitions(names, scheme)
-    problem.obey(allowed)
+    sentence.obey(allowed)
     Y = len(names)
-    problem.emission[:, :Y][np.random.default_rng(seed).random((n, Y)) < share] = -np.inf
-    leave_possible(problem.emission, np.array([0, n]), allowed, start, stop)
-    return problem
+    sentence.emission[:, :Y][np.random.default_rng(seed).random((n, Y)) < share] = -np.inf
+    rule_out_impossible(sentence.emission, np.array([0, n]), allowed, start, stop)
+    return sentence
 
 
 @pytest.mark.parametrize("beam", [1, 3])
@@ -76,7 +76,7 @@ def test_equals_the_reference_step_by_step(scheme: str, text: str, beam: int) ->
     """And comes to the end: `check_steps` compares whole labellings."""
     for n in range(1, 10):
         for direction in ("both", "left_to_right", "right_to_left"):
-            check_steps(make_problem(scheme, text, n, seed=10 * n + beam), beam, direction)
+            check_steps(make_sentence(scheme, text, n, seed=10 * n + beam), beam, direction)
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
@@ -86,14 +86,14 @@ def test_output_is_well_formed_and_exists_where_one_does(scheme: str) -> None:
     dead = 0
     for seed in range(60):
         n = 1 + seed % 7
-        problem = make_problem(scheme, "pairs", n, seed, share=0.5 * (seed % 2))
-        _, path, total = problem.search(1 + seed % 3, "both")
+        sentence = make_sentence(scheme, "pairs", n, seed, share=0.5 * (seed % 2))
+        _, path, total = sentence.search(1 + seed % 3, "both")
         if total == -np.inf:
-            assert (problem.emission[:, : problem.Y] == -np.inf).all(axis=1).any()
+            assert (sentence.emission[:, : sentence.Y] == -np.inf).all(axis=1).any()
             dead += 1
             continue
         assert start[path[0]]
         assert stop[path[-1]]
         assert all(allowed[a, b] for a, b in pairwise(path))
-        assert (problem.emission[np.arange(n), path] > -np.inf).all()
+        assert (sentence.emission[np.arange(n), path] > -np.inf).all()
     assert dead < 30

@@ -1,0 +1,160 @@
+"""The perceptron of guided learning: weights of the moment, their averages, and the update of algorithm 2.
+
+    U(action) = w · f(action)            attributes of the token (here) + label contexts (label_contexts.py)
+    w += f(gold action) − f(top action)
+
+The average of w over all steps is lazy (as in optim/online.py): an update δ at step c also adds c · δ to a sum, and
+
+    average after C steps = w − sum / C
+
+Keys of label contexts get entries when they are first updated; training.py makes room for them beforehand.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from tagwright._jit import tight_kernel
+from tagwright.arrays import Doubles, Floats, Ints, Longs
+from tagwright.guided.algorithm1_inference import InferenceModel, Sentence
+from tagwright.guided.label_contexts import NO_ENTRY, ContextTable, Neighbours, find_context, find_slot, known_labels
+
+
+class TrainingText(NamedTuple):
+    """Token p has attributes[pointers[p] : pointers[p + 1]]; sentence i the tokens offsets[i] to offsets[i + 1] − 1."""
+
+    offsets: Longs  # [N + 1]
+    gold: Ints  # [n]
+    pointers: Longs  # [n + 1]
+    attributes: Ints  # [pointers[-1]]
+    values: Doubles  # [pointers[-1]], or [0] when all are 1
+    lexical: Ints  # [n, parts] numbers of the lexical parts of label templates
+
+
+class Perceptron(NamedTuple):
+    """Weights and the sums of their averages. The weights of label contexts are those of `model`."""
+
+    model: InferenceModel
+    first: Longs  # [A] where the weights of an attribute begin, one for each label; −1: it has none
+    weights: Floats  # [W]
+    sums: Doubles  # [W]
+    row_sums: Doubles  # [R, P]
+    entry_sums: Doubles  # [N]
+    entry_keys: Longs  # [N]
+    sizes: Longs  # [2] how many keys, how many entries
+
+
+class Example(NamedTuple):
+    """A sentence of the training text, scored with the weights of the moment."""
+
+    sentence: Sentence
+    gold: Ints  # [n]
+    begin: int  # its first token in the text
+
+
+class Action(NamedTuple):
+    """A label for a token between the labels around it."""
+
+    label: int
+    around: Neighbours
+
+
+@tight_kernel
+def score_token(perceptron: Perceptron, text: TrainingText, p: int, margin: float, row: Floats) -> bool:
+    """row [P] = the scores of token p by its attributes, its gold label handicapped; whether all are finite."""
+    Y = perceptron.model.contexts.n_labels
+    weighted = text.values.shape[0] > 0
+    for y in range(row.shape[0]):
+        row[y] = 0
+    row[text.gold[p]] = -margin
+    for e in range(text.pointers[p], text.pointers[p + 1]):
+        first = perceptron.first[text.attributes[e]]
+        if first < 0:
+            continue
+        if weighted:
+            for y in range(Y):
+                row[y] += text.values[e] * perceptron.weights[first + y]
+        else:
+            for y in range(Y):
+                row[y] += perceptron.weights[first + y]
+    finite = True
+    for y in range(Y if weighted else 0):  # without values, scores are the margin and sums of ±1
+        finite = finite and np.isfinite(row[y])
+    return finite
+
+
+@tight_kernel
+def rescore_labels(
+    perceptron: Perceptron, text: TrainingText, p: int, margin: float, gold: int, top: int, row: Floats
+) -> None:
+    """The same for the two labels of an update, at any token p."""
+    weighted = text.values.shape[0] > 0
+    gold_score = -margin if gold == text.gold[p] else 0.0
+    top_score = -margin if top == text.gold[p] else 0.0
+    for e in range(text.pointers[p], text.pointers[p + 1]):
+        first = perceptron.first[text.attributes[e]]
+        if first >= 0:
+            value = text.values[e] if weighted else 1.0
+            gold_score += value * perceptron.weights[first + gold]
+            top_score += value * perceptron.weights[first + top]
+    row[gold], row[top] = gold_score, top_score
+
+
+@tight_kernel
+def update(
+    perceptron: Perceptron, text: TrainingText, example: Example, k: int, gold: Action, top: Action, clock: float
+) -> None:
+    """w += f(gold action) − f(top action), both of token k."""
+    p = example.begin + k
+    weighted = text.values.shape[0] > 0
+    for e in range(text.pointers[p], text.pointers[p + 1] if gold.label != top.label else text.pointers[p]):
+        first = perceptron.first[text.attributes[e]]
+        if first >= 0:
+            size = text.values[e] if weighted else 1.0
+            perceptron.weights[first + gold.label] += size
+            perceptron.sums[first + gold.label] += clock * size
+            perceptron.weights[first + top.label] -= size
+            perceptron.sums[first + top.label] -= clock * size
+    for sign in (1, -1):
+        label, around = (gold.label, gold.around) if sign > 0 else (top.label, top.around)
+        update_contexts(perceptron, example.sentence.lexical[k], Action(label, around), sign, clock)
+
+
+@tight_kernel
+def update_contexts(perceptron: Perceptron, lexical: Ints, action: Action, size: int, clock: float) -> None:
+    """w += size · (the label contexts of one action)."""
+    contexts = perceptron.model.contexts
+    known = known_labels(contexts, action.around)
+    for m in range(contexts.sides[3]):
+        found = find_context(contexts, m, lexical, action.around, known)
+        if found < 0:
+            continue
+        if contexts.part[m] < 0:
+            contexts.rows[found, action.label] += size
+            perceptron.row_sums[found, action.label] += clock * size
+        else:
+            e = find_entry(perceptron, contexts, found, action.label)
+            contexts.weights[e] += size
+            perceptron.entry_sums[e] += clock * size
+
+
+@tight_kernel
+def find_entry(perceptron: Perceptron, contexts: ContextTable, key: int, y: int) -> int:
+    """The entry of a key and a label, made where there is none."""
+    slot = find_slot(contexts.slots, key)
+    if contexts.slots[slot] < 0:
+        contexts.slots[slot] = key
+        contexts.heads[slot] = NO_ENTRY
+        perceptron.sizes[0] += 1
+    e = contexts.heads[slot]
+    while e >= 0 and contexts.labels[e] != y:
+        e = contexts.following[e]
+    if e < 0:
+        e = perceptron.sizes[1]
+        perceptron.sizes[1] += 1
+        contexts.labels[e], contexts.weights[e], contexts.following[e] = y, 0, contexts.heads[slot]
+        perceptron.entry_keys[e], perceptron.entry_sums[e] = key, 0
+        contexts.heads[slot] = e
+    return int(e)
