@@ -28,6 +28,8 @@ LAYERS = (
     ("losses",),
     ("optim",),
     ("learners",),
+    ("kernels",),
+    ("hmsvm",),
     ("tagger", "comparison"),
     ("",),  # tagwright/__init__.py as others import it: the public names, for the command line alone
     ("cli",),

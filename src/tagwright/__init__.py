@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     from tagwright import datasets
     from tagwright.attributes.clusters import WordClusters
     from tagwright.attributes.templates import FeatureSet
+    from tagwright.hmsvm.learner import HMSVM
+    from tagwright.kernels.perceptron import KernelPerceptron
     from tagwright.learners import (
         CRF,
         HMM,
-        HMSVM,
         MEMM,
         GuidedTagger,
-        KernelPerceptron,
         SequenceAdaBoost,
         StructuredPerceptron,
         load,

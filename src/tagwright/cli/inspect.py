@@ -30,7 +30,8 @@ from tagwright.cli.models import LoadedModel, open_model
 from tagwright.cli.report import count
 from tagwright.cli.support import find_support, format_support, summarise, support_html, support_json
 from tagwright.errors import ParameterError
-from tagwright.learners import HMSVM, SequenceAdaBoost, SequenceTagger
+from tagwright.hmsvm.learner import HMSVM
+from tagwright.learners import SequenceAdaBoost, SequenceTagger
 
 SHOWN_TRANSITIONS = 10
 SHOWN_CHOSEN, SHOWN_ROUNDS = 20, 5

@@ -9,8 +9,9 @@ from typing import Any
 
 from tagwright.cli.page.document import document, scrolled, text, token
 from tagwright.errors import ParameterError
-from tagwright.learners import HMSVM, SequenceTagger
-from tagwright.learners._support import SupportSentence
+from tagwright.hmsvm.learner import HMSVM
+from tagwright.hmsvm.support import SupportSentence
+from tagwright.learners import SequenceTagger
 
 SAME = "-"
 

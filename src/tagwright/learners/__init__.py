@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from tagwright.learners.crf import CRF
     from tagwright.learners.guided_tagger import GuidedTagger
     from tagwright.learners.hmm import HMM
-    from tagwright.learners.hmsvm import HMSVM
-    from tagwright.learners.kernel_perceptron import KernelPerceptron
     from tagwright.learners.memm import MEMM
     from tagwright.learners.sequence_adaboost import SequenceAdaBoost
     from tagwright.learners.structured_perceptron import StructuredPerceptron
@@ -28,8 +26,8 @@ _FILES = {
     "CRF": "crf",
     "GuidedTagger": "guided_tagger",
     "HMM": "hmm",
-    "HMSVM": "hmsvm",
-    "KernelPerceptron": "kernel_perceptron",
+    "HMSVM": "tagwright.hmsvm.learner",
+    "KernelPerceptron": "tagwright.kernels.perceptron",
     "MEMM": "memm",
     "SequenceAdaBoost": "sequence_adaboost",
     "StructuredPerceptron": "structured_perceptron",
@@ -50,7 +48,8 @@ _CLASSES = {
 def __getattr__(name: str) -> type[SequenceTagger]:
     if name not in _FILES:
         raise AttributeError(f"module 'tagwright.learners' has no attribute {name!r}")
-    learner: type[SequenceTagger] = getattr(import_module(f"tagwright.learners.{_FILES[name]}"), name)
+    path = _FILES[name] if "." in _FILES[name] else f"tagwright.learners.{_FILES[name]}"
+    learner: type[SequenceTagger] = getattr(import_module(path), name)
     return learner
 
 
@@ -80,6 +79,6 @@ def load(path: str | os.PathLike[str]) -> SequenceTagger:
 
 
 __all__ = [
-    "CRF", "HMM", "HMSVM", "LEARNERS", "MEMM", "GuidedTagger", "KernelPerceptron", "SequenceAdaBoost",
-    "SequenceTagger", "StructuredPerceptron", "load",
+    "CRF", "HMM", "LEARNERS", "MEMM", "GuidedTagger", "SequenceAdaBoost", "SequenceTagger",
+    "StructuredPerceptron", "load",
 ]  # fmt: skip

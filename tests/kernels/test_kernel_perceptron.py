@@ -10,13 +10,13 @@ from toy import toy_words
 
 from tagwright.encode.flat_text import FlatText
 from tagwright.errors import DataWarning, ParameterError
+from tagwright.kernels.functions import Kernel, make_kernel
+from tagwright.kernels.gram import GramMatrix
+from tagwright.kernels.perceptron import KernelPerceptron
+from tagwright.kernels.vectors import find_contexts
 from tagwright.learners import load
-from tagwright.learners.kernel_perceptron import KernelPerceptron
 from tagwright.learners.structured_perceptron import StructuredPerceptron
-from tagwright.scores.contexts import find_contexts
 from tagwright.scores.expanded import expand
-from tagwright.scores.gram import Gram
-from tagwright.scores.kernels import Kernel, make_kernel
 
 
 @pytest.mark.parametrize("boundaries", [True, False])
@@ -59,7 +59,7 @@ def test_contexts_and_kernels_equal_their_definitions() -> None:
         Kernel("rbf", gamma=0.1): np.exp(-0.1 * (lengths[:, None] + lengths - 2 * products)),
     }
     for kernel, expected in wanted.items():
-        found = Gram(contexts, kernel, 16.0).compute(np.arange(len(contexts)))
+        found = GramMatrix(contexts, kernel, 16.0).compute(np.arange(len(contexts)))
         np.testing.assert_allclose(found[np.ix_(of_token, of_token)], expected, rtol=1e-5)
 
 
@@ -67,18 +67,18 @@ def test_rows_past_the_limit_are_computed_when_needed() -> None:
     contexts, _, _ = some_contexts()
     M = len(contexts)
     limit = 40 * M * 4 / 2**20  # forty rows
-    gram = Gram(contexts, Kernel("poly"), limit)
+    gram = GramMatrix(contexts, Kernel("poly"), limit)
     assert gram.rows.nbytes <= limit * 2**20
     assert 1 <= gram.room < M
-    whole = Gram(contexts, Kernel("poly"), 16.0).compute(np.arange(M))
+    whole = GramMatrix(contexts, Kernel("poly"), 16.0).compute(np.arange(M))
     rng = np.random.default_rng(0)
     for _ in range(20):
         wanted = rng.choice(M, gram.room // 2, replace=False)
         gram.require(wanted)
-        np.testing.assert_array_equal(gram.rows[gram.places[wanted]], whole[wanted])
+        np.testing.assert_array_equal(gram.rows[gram.row_of[wanted]], whole[wanted])
     latest = wanted
     gram.require(rng.choice(M, gram.room // 2, replace=False))
-    assert (gram.places[latest] >= 0).mean() > 0.9, "rows used longest ago go first"
+    assert (gram.row_of[latest] >= 0).mean() > 0.9, "rows used longest ago go first"
 
 
 def test_memory_stays_under_the_limit() -> None:
@@ -89,7 +89,7 @@ def test_memory_stays_under_the_limit() -> None:
     M = len(contexts)
     limit = 2**20
     assert 2 * limit < 4 * M * M
-    gram = Gram(contexts, Kernel("poly"), limit / 2**20)
+    gram = GramMatrix(contexts, Kernel("poly"), limit / 2**20)
     gram.require(np.arange(10))  # compiled
     tracemalloc.start()
     try:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize, nnls
 
-from tagwright.optim.simplex_qp import maximise_on_simplex
+from tagwright.hmsvm.simplex_qp import maximise_on_simplex
 
 
 def random_problem(seed: int, K: int, rank: int) -> tuple[np.ndarray, np.ndarray]:

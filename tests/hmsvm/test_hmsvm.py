@@ -11,8 +11,8 @@ from toy import toy_words
 
 from tagwright.encode.flat_text import FlatText
 from tagwright.errors import ConvergenceWarning, DataError, DataWarning, ParameterError
+from tagwright.hmsvm.learner import HMSVM
 from tagwright.learners import load
-from tagwright.learners.hmsvm import HMSVM
 from tagwright.optim.progress import Progress
 from tagwright.scores.expanded import expand
 
