@@ -47,8 +47,8 @@ def build(kind: str, slack: str) -> WorkingSetAlgorithm:
 
 @pytest.mark.parametrize("slack", ["l1", "l2"])
 @pytest.mark.parametrize("kind", ["linear", "kernel"])
-def test_a_visit_moves_the_scores_of_its_own_sentence(kind: str, slack: str) -> None:
-    """Several searches in one visit see the weights that the ones before them made."""
+def test_a_step_moves_the_scores_of_its_own_sentence(kind: str, slack: str) -> None:
+    """Several searches in one step see the weights that the ones before them made."""
     state = build(kind, slack)
     for i in range(6):
         state._sweep(np.array([i]), 5)

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import tracemalloc
+from pathlib import Path
 
 import numpy as np
 import pytest
 from toy import toy_words
 
 from tagwright.encode.flat_text import FlatText
-from tagwright.errors import DataWarning, ParameterError
+from tagwright.errors import DataWarning, ModelFileError, ParameterError
 from tagwright.kernels.functions import Kernel, make_kernel
 from tagwright.kernels.gram import GramMatrix
 from tagwright.kernels.perceptron import KernelPerceptron
 from tagwright.kernels.vectors import find_contexts
 from tagwright.learners import load
 from tagwright.learners.structured_perceptron import StructuredPerceptron
+from tagwright.model_file import read_model, write_model
 from tagwright.scores.expanded import expand
 
 
@@ -146,6 +148,60 @@ def test_callable_kernels(tmp_path: object) -> None:
         KernelPerceptron("s3", kernel=negative).fit(X, y)
     with pytest.raises(ParameterError, match=r"<lambda> gave float32 of shape .*, expected numbers of shape"):
         KernelPerceptron("s3", kernel=lambda products, left, right: products[:, :1]).fit(X, y)
+
+
+@pytest.mark.parametrize("kernel", ["linear", "poly", "rbf"])
+def test_kernel_values_that_are_not_finite_are_refused(kernel: str) -> None:
+    """A score that is no number could choose a label that does not exist."""
+    X, y = [[{"a": 1e25}, {"b": 1.0}]] * 2, [["A", "B"]] * 2
+    with pytest.raises(ParameterError, match=f"kernel: {kernel}.*not finite; use smaller attribute values"):
+        KernelPerceptron(kernel=kernel).fit(X, y)
+    words = toy_words(10)
+    with pytest.raises(ParameterError, match=r"kernel: poly \(gamma=1e\+300, .*a smaller gamma"):
+        KernelPerceptron("s3", gamma=1e300).fit(*words)
+    with pytest.raises(ParameterError, match="kernel: overflow gave values that are not finite"):
+        KernelPerceptron("s3", kernel=overflow).fit(*words)
+
+
+def overflow(products: np.ndarray, left: np.ndarray, right: np.ndarray) -> np.ndarray:
+    return products * np.inf
+
+
+def test_a_fit_that_fails_leaves_the_model_as_it_was() -> None:
+    X, y = toy_words(20)
+    model = KernelPerceptron("s3", epochs=2, random_state=0).fit(X, y)
+    labels = model.predict(X)
+    model.gamma = 1e300
+    before = vars(model).copy()
+    with pytest.raises(ParameterError):
+        model.fit([["x", "y"]] * 3, [["D", "E"]] * 3)
+    assert vars(model) == before
+    assert model.predict(X) == labels
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("support.kernel", 7.0),
+        ("support.kernel", -1.0),
+        ("support.coefficients", np.nan),
+        ("support.values", np.inf),
+        ("support.labels", -1),
+        ("support.labels", 3),
+        ("support.attributes", -1),
+        ("support.attributes", 1 << 20),
+        ("support.sizes", -1),
+    ],
+)
+def test_hostile_files(tmp_path: Path, name: str, value: float) -> None:
+    X, y = toy_words(10)
+    KernelPerceptron("s3", epochs=1, random_state=0).fit(X, y).save(tmp_path / "m.tw")
+    stored = read_model(tmp_path / "m.tw")
+    array = stored.arrays[name].astype(np.int64 if isinstance(value, int) else np.float64)
+    array[0] = value
+    write_model(tmp_path / "m.tw", stored.header, {**stored.arrays, name: array}, stored.strings)
+    with pytest.raises(ModelFileError):
+        load(tmp_path / "m.tw")
 
 
 def test_gamma_of_rbf_follows_the_data() -> None:

@@ -96,13 +96,13 @@ def optimise_sequence(solution: DualSolution, i: int, loops: int) -> int:
     """
     problem, sets, chain, work, gaps = solution
     for k in range(sets.sizes[i]):
-        multiply_labellings(problem, sets, i, k, work)
+        multiply_labellings(problem, i, k, work)
     for m in range(max(loops, 1)):  # 2
         if loops > 0:
             end = add_worst_labelling(problem, sets, i, chain, work)  # 3 to 7
             if end == DONE:
                 describe_labelling(problem, sets, i, sets.sizes[i] - 1, work)
-                multiply_labellings(problem, sets, i, sets.sizes[i] - 1, work)
+                multiply_labellings(problem, i, sets.sizes[i] - 1, work)
             elif m > 0:  # the optimum, or without room as near to it as can be
                 return DONE
             elif end == FULL:
@@ -198,7 +198,9 @@ class WorkingSetAlgorithm:
         self.solution = DualSolution(problem, sets, ChainWeights.zeros(Y), work, np.zeros(data.n_sentences))
         self._losses, self._slacks = np.zeros((2, data.n_sentences))
         if not np.isfinite(problem.products).all():
-            raise DataError("attribute values are too large: their products are not finite; scale them", place="X")
+            raise DataError(
+                "attribute values are too large: their products are not finite; use smaller ones", place="X"
+            )
 
     def solve(
         self, *, tol: float, most_violation: float = np.inf, most_passes: int, tell: Callable[[Pass], bool]
@@ -248,8 +250,8 @@ class WorkingSetAlgorithm:
         sets, edges = self.solution.sets, self.solution.chain.edges
         norm = self.weights.squared_norm() + float(edges @ edges)
         if not np.isfinite(norm):
-            raise DataError("training diverged: the weights are no longer finite; use a smaller C, or scale the "
-                            "attribute values", place="X")  # fmt: skip
+            reason = "the weights are no longer finite; use a smaller C, or smaller attribute values"
+            raise DataError(f"training diverged: {reason}", place="X")
         dual = self.objective.dual(self._reward(), norm, sets.alpha.sum(axis=1))
         primal = self.objective.primal(self._losses, norm)
         gap = (primal - dual) / primal if 0 < primal < np.inf else float(primal > 0)
@@ -306,12 +308,12 @@ class WorkingSetAlgorithm:
                 return
             order = order[done:]
             if end == UNLIMITED:
-                self._refuse("the margins of this sentence contradict each other", place=f"X[{order[0]}]")
+                self._refuse("the margins of this sentence contradict each other", argument=f"X[{order[0]}]")
             sets = self.solution.sets.grown()
             work = SequenceWork.build(len(sets.labels), int(self.data.lengths.max()), self.n_labels)
             self.solution = self.solution._replace(sets=sets, work=work)
 
-    def _refuse(self, reason: str, place: str = "y") -> None:
+    def _refuse(self, reason: str, argument: str = "y") -> None:
         raise DataError(
-            f"a hard margin cannot be had on this training data: {reason}; use slack='l1' or 'l2'", place=place
+            f"a hard margin cannot be had on this training data: {reason}; use slack='l1' or 'l2'", place=argument
         )

@@ -48,9 +48,9 @@ def score_token(p: int, tokens: TokenRows, weights: Doubles, out: Doubles) -> No
     weighted = tokens.values.shape[0] > 0
     out[:] = 0.0
     for e in range(tokens.pointers[p], tokens.pointers[p + 1]):
-        value = tokens.values[e] if weighted else 1.0
+        row, value = tokens.rows[e], tokens.values[e] if weighted else 1.0
         for y in range(weights.shape[1]):
-            out[y] += value * weights[tokens.rows[e], y]
+            out[y] += value * weights[row, y]
 
 
 @tight_kernel
@@ -60,9 +60,9 @@ def score_labels(p: int, tokens: TokenRows, weights: Doubles, used: Longs, n_use
     for m in range(n_used):
         out[used[m]] = 0.0
     for e in range(tokens.pointers[p], tokens.pointers[p + 1]):
-        value = tokens.values[e] if weighted else 1.0
+        row, value = tokens.rows[e], tokens.values[e] if weighted else 1.0
         for m in range(n_used):
-            out[used[m]] += value * weights[tokens.rows[e], used[m]]
+            out[used[m]] += value * weights[row, used[m]]
 
 
 @tight_kernel

@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tagwright._jit import kernel
+from tagwright._jit import tight_kernel
 from tagwright.arrays import Doubles, Ints, Longs, padded
 from tagwright.hmsvm.simplex_qp import UNBOUNDED, solve_simplex_qp
 from tagwright.hmsvm.worst_labelling import ViterbiChain
@@ -82,6 +82,8 @@ class SequenceWork(NamedTuple):
     emission: Doubles  # [L, P] the scores of its tokens
     change: Doubles  # [L, Y] what the multipliers β(t, y) of its tokens gained; the caller clears it
     positions: Longs  # [K, L] where labelling k differs from the right one
+    right: Longs  # [K, L] the right label there
+    wrong: Longs  # [K, L] and that of labelling k
     n_positions: Longs  # [K]
     edges: Longs  # [K, 2 (L + 1)]: label pair i · Y + j, then start Y² + j, stop Y² + Y + j
     signs: Doubles  # [K, 2 (L + 1)]
@@ -103,10 +105,10 @@ class SequenceWork(NamedTuple):
             return np.zeros(shape, np.int64)
 
         return cls(
-            np.zeros((L, P)), np.zeros((L, Y)), integers(K, L), integers(K), integers(K, 2 * (L + 1)),
-            np.zeros((K, 2 * (L + 1))), integers(K), integers(L, Y), integers(L), np.zeros(Y * Y + 2 * Y),
-            np.zeros((K, K)), np.zeros((4, K + 1)), np.zeros(L, np.int32),
-            np.zeros((L, P)), integers(Y),
+            np.zeros((L, P)), np.zeros((L, Y)), integers(K, L), integers(K, L), integers(K, L), integers(K),
+            integers(K, 2 * (L + 1)), np.zeros((K, 2 * (L + 1))), integers(K), integers(L, Y), integers(L),
+            np.zeros(Y * Y + 2 * Y), np.zeros((K, K)), np.zeros((4, K + 1)), np.zeros(L, np.int32), np.zeros((L, P)),
+            integers(Y),
         )  # fmt: skip
 
 
@@ -143,7 +145,7 @@ class DualSolution(NamedTuple):
     gaps: Doubles  # [N] what each sequence added to the duality gap when it was last optimised
 
 
-@kernel
+@tight_kernel
 def edge_index(previous: int, current: int, Y: int) -> int:
     """The index of an edge; −1 stands for the ends of the sentence."""
     if previous < 0:
@@ -153,7 +155,7 @@ def edge_index(previous: int, current: int, Y: int) -> int:
     return previous * Y + current
 
 
-@kernel
+@tight_kernel
 def note_label(work: SequenceWork, t: int, label: int) -> None:
     """Put a label on the list of position t, once."""
     for m in range(work.n_used[t]):
@@ -163,7 +165,7 @@ def note_label(work: SequenceWork, t: int, label: int) -> None:
     work.n_used[t] += 1
 
 
-@kernel
+@tight_kernel
 def describe_labellings(problem: MarginProblem, sets: WorkingSets, i: int, work: SequenceWork) -> None:
     """Positions and edges of all labellings of sequence i, and the labels whose scores they need."""
     work.n_used[: problem.offsets[i + 1] - problem.offsets[i]] = 0
@@ -171,7 +173,7 @@ def describe_labellings(problem: MarginProblem, sets: WorkingSets, i: int, work:
         describe_labelling(problem, sets, i, k, work)
 
 
-@kernel
+@tight_kernel
 def describe_labelling(problem: MarginProblem, sets: WorkingSets, i: int, k: int, work: SequenceWork) -> None:
     """The same for one labelling."""
     begin = problem.offsets[i]
@@ -182,7 +184,11 @@ def describe_labelling(problem: MarginProblem, sets: WorkingSets, i: int, k: int
         here = t < T and sets.labels[k, begin + t] != problem.gold[begin + t]
         before = t > 0 and sets.labels[k, begin + t - 1] != problem.gold[begin + t - 1]
         if here:
-            work.positions[k, n] = t
+            work.positions[k, n], work.right[k, n], work.wrong[k, n] = (
+                t,
+                problem.gold[begin + t],
+                sets.labels[k, begin + t],
+            )
             note_label(work, t, problem.gold[begin + t])
             note_label(work, t, sets.labels[k, begin + t])
             n += 1
@@ -199,32 +205,29 @@ def describe_labelling(problem: MarginProblem, sets: WorkingSets, i: int, k: int
     work.n_edges[k] = e
 
 
-@kernel
-def multiply_tokens(problem: MarginProblem, sets: WorkingSets, i: int, a: int, b: int, work: SequenceWork) -> float:
+@tight_kernel
+def multiply_tokens(problem: MarginProblem, i: int, a: int, b: int, work: SequenceWork) -> float:
     """⟨δΦ_a, δΦ_b⟩ of two labellings of sequence i, without the edges."""
-    begin = problem.offsets[i]
-    T = problem.offsets[i + 1] - begin
+    T = problem.offsets[i + 1] - problem.offsets[i]
     total = 0.0
     for m in range(work.n_positions[a]):
-        t = work.positions[a, m]
-        right, wrong = problem.gold[begin + t], sets.labels[a, begin + t]
-        row = problem.squares[i] + t * T
+        right, wrong = work.right[a, m], work.wrong[a, m]
+        row = problem.squares[i] + work.positions[a, m] * T
         for n in range(work.n_positions[b]):
-            u = work.positions[b, n]
-            g, w = problem.gold[begin + u], sets.labels[b, begin + u]
+            g, w = work.right[b, n], work.wrong[b, n]
             same = (right == g) * 1.0 - (right == w) * 1.0 - (wrong == g) * 1.0 + (wrong == w) * 1.0
             if same != 0.0:
-                total += same * problem.products[row + u]
+                total += same * problem.products[row + work.positions[b, n]]
     return total
 
 
-@kernel
-def multiply_labellings(problem: MarginProblem, sets: WorkingSets, i: int, a: int, work: SequenceWork) -> None:
+@tight_kernel
+def multiply_labellings(problem: MarginProblem, i: int, a: int, work: SequenceWork) -> None:
     """work.gram[a, b] and [b, a] = ⟨δΦ_a, δΦ_b⟩ (+ 1/C for L2) for all labellings b ≤ a of sequence i."""
     for m in range(work.n_edges[a]):
         work.edge_sums[work.edges[a, m]] += work.signs[a, m]
     for b in range(a + 1):
-        total = multiply_tokens(problem, sets, i, a, b, work) + problem.ridge
+        total = multiply_tokens(problem, i, a, b, work) + problem.ridge
         for m in range(work.n_edges[b]):
             total += work.edge_sums[work.edges[b, m]] * work.signs[b, m]
         work.gram[a, b] = total
@@ -233,19 +236,18 @@ def multiply_labellings(problem: MarginProblem, sets: WorkingSets, i: int, a: in
         work.edge_sums[work.edges[a, m]] = 0.0
 
 
-@kernel
+@tight_kernel
 def find_shortfalls(problem: MarginProblem, sets: WorkingSets, i: int, edges: Doubles, work: SequenceWork) -> float:
     """Δ − ⟨w, δΦ⟩ of the labellings of sequence i under the current scores; returns the largest, at least 0.
 
     work.emission: filled for the labels used. edges [Y² + 2Y]: weights of the edges.
     """
-    begin = problem.offsets[i]
     worst = 0.0
     for k in range(sets.sizes[i]):
         value = float(work.n_positions[k]) if problem.hamming else 1.0
         for m in range(work.n_positions[k]):
             t = work.positions[k, m]
-            value += work.emission[t, sets.labels[k, begin + t]] - work.emission[t, problem.gold[begin + t]]
+            value += work.emission[t, work.wrong[k, m]] - work.emission[t, work.right[k, m]]
         for m in range(work.n_edges[k]):
             value -= work.signs[k, m] * edges[work.edges[k, m]]
         work.vectors[SHORTFALLS, k] = value
@@ -253,7 +255,7 @@ def find_shortfalls(problem: MarginProblem, sets: WorkingSets, i: int, edges: Do
     return worst
 
 
-@kernel
+@tight_kernel
 def sequence_gap(problem: MarginProblem, sets: WorkingSets, i: int, worst: float, work: SequenceWork) -> float:
     """What sequence i adds to the duality gap over the working sets. worst: H over its working set
 
@@ -268,7 +270,7 @@ def sequence_gap(problem: MarginProblem, sets: WorkingSets, i: int, worst: float
     return (problem.cap if problem.cap < np.inf else total) * worst - used
 
 
-@kernel
+@tight_kernel
 def optimise_alpha(problem: MarginProblem, sets: WorkingSets, i: int, chain: ChainWeights, work: SequenceWork) -> bool:
     """The best α of sequence i, all else fixed; False where it has none (the maximum is infinite).
 
@@ -277,7 +279,8 @@ def optimise_alpha(problem: MarginProblem, sets: WorkingSets, i: int, chain: Cha
     """
     K = sets.sizes[i]
     gains, old = work.vectors[GAINS], work.vectors[OLD_ALPHA]
-    old[:K] = sets.alpha[i, :K]
+    for a in range(K):
+        old[a] = sets.alpha[i, a]
     for a in range(K):
         gains[a] = work.vectors[SHORTFALLS, a]
         for b in range(K):
@@ -291,20 +294,16 @@ def optimise_alpha(problem: MarginProblem, sets: WorkingSets, i: int, chain: Cha
     for k in range(K):
         sets.idle[i, k] = sets.idle[i, k] + 1 if alpha[k] == 0.0 else 0
         if alpha[k] != old[k]:
-            move_along(problem, sets, i, k, alpha[k] - old[k], chain, work)
+            move_along(problem, i, k, alpha[k] - old[k], chain, work)
     return True
 
 
-@kernel
-def move_along(
-    problem: MarginProblem, sets: WorkingSets, i: int, k: int, gain: float, chain: ChainWeights, work: SequenceWork
-) -> None:
+@tight_kernel
+def move_along(problem: MarginProblem, i: int, k: int, gain: float, chain: ChainWeights, work: SequenceWork) -> None:
     """w += gain · δΦ of labelling k, as far as sequence i sees it: β of its tokens, their scores, the edges."""
-    begin, Y = problem.offsets[i], problem.n_labels
-    T = problem.offsets[i + 1] - begin
+    T, Y = problem.offsets[i + 1] - problem.offsets[i], problem.n_labels
     for m in range(work.n_positions[k]):
-        u = work.positions[k, m]
-        right, wrong = problem.gold[begin + u], sets.labels[k, begin + u]
+        u, right, wrong = work.positions[k, m], work.right[k, m], work.wrong[k, m]
         work.change[u, right] += gain
         work.change[u, wrong] -= gain
         for t in range(T):
@@ -323,7 +322,7 @@ def move_along(
             chain.rows.stop[edge - Y * Y - Y] = chain.edges[edge]
 
 
-@kernel
+@tight_kernel
 def drop_idle(problem: MarginProblem, sets: WorkingSets, i: int) -> None:
     """Drop the labellings of sequence i that have had no part in w for long."""
     begin, end = problem.offsets[i], problem.offsets[i + 1]
@@ -340,7 +339,7 @@ def drop_idle(problem: MarginProblem, sets: WorkingSets, i: int) -> None:
     sets.sizes[i] = kept
 
 
-@kernel
+@tight_kernel
 def add_labelling(problem: MarginProblem, sets: WorkingSets, i: int, found: Ints) -> int:
     """Put the labelling found [≥ T] of sequence i into its working set; NOTHING_NEW where it is there already."""
     begin, end = problem.offsets[i], problem.offsets[i + 1]

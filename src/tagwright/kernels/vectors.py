@@ -49,9 +49,10 @@ class ContextVectors:
 
     @property
     def lengths(self) -> Floats:
-        """‖x‖² of every vector, float32."""
-        sums = np.concatenate([[0.0], np.cumsum(self.values**2)])
-        return np.asarray(sums[self.pointers[1:]] - sums[self.pointers[:-1]], np.float32)
+        """‖x‖² of every vector, float32; infinite where that is too small for it (kernels then refuse the vector)."""
+        owner = np.repeat(np.arange(len(self)), np.diff(self.pointers))
+        with np.errstate(over="ignore"):
+            return np.bincount(owner, self.values**2, len(self)).astype(np.float32)
 
     def take(self, numbers: Longs) -> ContextVectors:
         """Some of the vectors."""

@@ -79,6 +79,6 @@ def load(path: str | os.PathLike[str]) -> SequenceTagger:
 
 
 __all__ = [
-    "CRF", "HMM", "LEARNERS", "MEMM", "GuidedTagger", "SequenceAdaBoost", "SequenceTagger",
-    "StructuredPerceptron", "load",
+    "CRF", "HMM", "HMSVM", "LEARNERS", "MEMM", "GuidedTagger", "KernelPerceptron", "SequenceAdaBoost",
+    "SequenceTagger", "StructuredPerceptron", "load",
 ]  # fmt: skip
