@@ -18,7 +18,7 @@ from tagwright.kernels.vectors import find_contexts
 from tagwright.learners import load
 from tagwright.learners.structured_perceptron import StructuredPerceptron
 from tagwright.model_file import read_model, write_model
-from tagwright.scores.expanded import expand
+from tagwright.scores.expanded import TokenAttributes, expand
 
 
 @pytest.mark.parametrize("boundaries", [True, False])
@@ -63,6 +63,16 @@ def test_contexts_and_kernels_equal_their_definitions() -> None:
     for kernel, expected in wanted.items():
         found = GramMatrix(contexts, kernel, 16.0).compute(np.arange(len(contexts)))
         np.testing.assert_allclose(found[np.ix_(of_token, of_token)], expected, rtol=1e-5)
+
+
+def test_contexts_of_real_values() -> None:
+    """A small vector beside a large one, and one without attributes."""
+    tokens = TokenAttributes(np.array([0, 2, 2, 3]), np.array([1, 0, 1], np.int32), np.array([3e8, 1.0, 0.5]))
+    contexts, of_token = find_contexts(tokens, 2)
+    dense = np.array([[1.0, 3e8], [0.0, 0.0], [0.0, 0.5]])
+    np.testing.assert_array_equal(of_token, [0, 1, 2])
+    np.testing.assert_allclose(contexts.lengths, (dense**2).sum(axis=1), rtol=1e-6)
+    np.testing.assert_allclose(contexts.multiply(contexts.index(), 3), dense @ dense.T, rtol=1e-6)
 
 
 def test_rows_past_the_limit_are_computed_when_needed() -> None:
@@ -198,6 +208,8 @@ def test_hostile_files(tmp_path: Path, name: str, value: float) -> None:
     KernelPerceptron("s3", epochs=1, random_state=0).fit(X, y).save(tmp_path / "m.tw")
     stored = read_model(tmp_path / "m.tw")
     array = stored.arrays[name].astype(np.int64 if isinstance(value, int) else np.float64)
+    if name == "support.sizes":
+        array[1] += array[0] - value  # the sum still fits
     array[0] = value
     write_model(tmp_path / "m.tw", stored.header, {**stored.arrays, name: array}, stored.strings)
     with pytest.raises(ModelFileError):
