@@ -37,10 +37,12 @@ from benchmarks.accuracy import FEATURES
 from benchmarks.corpora import TASKS, Text, add_data_option, read_task
 from tagwright.attributes.templates import resolve
 from tagwright.errors import ConvergenceWarning
-from tagwright.learners import CRF, HMM, HMSVM, KernelPerceptron, SequenceTagger
+from tagwright.hmsvm.learner import HMSVM
+from tagwright.kernels.perceptron import KernelPerceptron
+from tagwright.kernels.scores import KernelScores
+from tagwright.learners import CRF, HMM, SequenceTagger
 from tagwright.metrics import evaluate
 from tagwright.optim.progress import Progress
-from tagwright.scores.kernel import KernelScores
 
 SENTENCES, FOLDS = 300, 5
 ORDER = "HMM", "HM-Perceptron", "CRF", "CRF-B", "HM-SVM"

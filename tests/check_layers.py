@@ -39,7 +39,8 @@ LAYERS = (
     ("losses",),
     ("optim",),
     ("learners",),
-    ("boosting", "guided"),
+    ("kernels",),
+    ("boosting", "guided", "hmsvm"),
     ("tagger", "comparison"),
     ("",),  # tagwright/__init__.py as others import it: the public names, for the command line alone
     ("cli",),

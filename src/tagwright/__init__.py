@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     from tagwright.attributes.templates import FeatureSet
     from tagwright.boosting.sequence_adaboost import SequenceAdaBoost
     from tagwright.guided.tagger import GuidedTagger
+    from tagwright.hmsvm.learner import HMSVM
+    from tagwright.kernels.perceptron import KernelPerceptron
     from tagwright.learners import (
         CRF,
         HMM,
-        HMSVM,
         MEMM,
-        KernelPerceptron,
         StructuredPerceptron,
         load,
     )

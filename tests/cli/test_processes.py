@@ -148,8 +148,8 @@ def test_a_terminal_is_answered_line_by_line(model: Path) -> None:
 
 NOT_FOR_TAGGING = (
     "matplotlib", "scipy.linalg", "sklearn", "pooch", "tagwright.comparison", "tagwright.datasets", "tagwright.plots",
-    "tagwright.guided", "tagwright.learners.hmm", "tagwright.learners.hmsvm",
-    "tagwright.learners.kernel_perceptron", "tagwright.learners.memm", "tagwright.boosting",
+    "tagwright.guided", "tagwright.learners.hmm", "tagwright.hmsvm", "tagwright.kernels.perceptron",
+    "tagwright.learners.memm", "tagwright.boosting",
     "tagwright.learners.structured_perceptron",
 )  # fmt: skip
 

@@ -9,7 +9,7 @@ import pytest
 from cli.commands import Run, train
 
 from tagwright import HMSVM, KernelPerceptron, load
-from tagwright.scores.kernel import KernelScores
+from tagwright.kernels.scores import KernelScores
 
 
 @pytest.fixture(scope="module")

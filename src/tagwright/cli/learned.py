@@ -16,8 +16,8 @@ from tagwright.arrays import Floats, Longs
 from tagwright.attributes.lexicon import OPEN
 from tagwright.encode.encoder import Encoder
 from tagwright.encode.forms import N_EDGES
+from tagwright.kernels.scores import KernelScores
 from tagwright.learners import SequenceTagger
-from tagwright.scores.kernel import KernelScores
 from tagwright.scores.linear import LinearScores
 from tagwright.scores.tables import TableScores
 

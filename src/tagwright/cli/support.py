@@ -9,8 +9,8 @@ from typing import Any
 
 from tagwright.cli.page.document import document, scrolled, text, token
 from tagwright.errors import ParameterError
+from tagwright.hmsvm.support import SupportSentence
 from tagwright.learners import SequenceTagger
-from tagwright.learners._support import SupportSentence
 
 SAME = "-"
 

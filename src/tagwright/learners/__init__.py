@@ -17,8 +17,6 @@ from tagwright.learners._stored import restore
 if TYPE_CHECKING:
     from tagwright.learners.crf import CRF
     from tagwright.learners.hmm import HMM
-    from tagwright.learners.hmsvm import HMSVM
-    from tagwright.learners.kernel_perceptron import KernelPerceptron
     from tagwright.learners.memm import MEMM
     from tagwright.learners.structured_perceptron import StructuredPerceptron
 
@@ -26,8 +24,8 @@ _FILES = {
     "CRF": "crf",
     "GuidedTagger": "tagwright.guided.tagger",
     "HMM": "hmm",
-    "HMSVM": "hmsvm",
-    "KernelPerceptron": "kernel_perceptron",
+    "HMSVM": "tagwright.hmsvm.learner",
+    "KernelPerceptron": "tagwright.kernels.perceptron",
     "MEMM": "memm",
     "SequenceAdaBoost": "tagwright.boosting.sequence_adaboost",
     "StructuredPerceptron": "structured_perceptron",

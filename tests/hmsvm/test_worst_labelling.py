@@ -1,4 +1,4 @@
-"""The hinge losses against enumeration of all labellings."""
+"""The worst labellings and hinge losses against enumeration of all labellings."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ from oracle import all_labellings, random_lattice, scorer
 
 from tagwright.arrays import padded
 from tagwright.chain.lattice import Lattice
-from tagwright.chain.viterbi import Steps
-from tagwright.losses.hinge import hinges
+from tagwright.hmsvm.worst_labelling import ViterbiChain, worst_labellings
 
 
 def by_enumeration(lattice: Lattice, gold: tuple[int, ...], *, hamming: bool) -> tuple[tuple[int, ...] | None, float]:
@@ -38,8 +37,8 @@ def test_equals_enumeration(hamming: bool, favour: float) -> None:
         lattice = Lattice(emission, lattice.transition, lattice.start, lattice.stop)
         rows = np.zeros((T, padded(Y)))
         rows[:, :Y] = emission
-        steps = Steps.build(lattice.transition, lattice.start, lattice.stop, np.float64)
-        labels, values = hinges(rows, np.array([0, T]), gold, steps, hamming=hamming)
+        steps = ViterbiChain.pruned(lattice.transition, lattice.start, lattice.stop)
+        labels, values = worst_labellings(rows, np.array([0, T]), gold, steps, hamming=hamming)
         expected, value = by_enumeration(lattice, tuple(gold.tolist()), hamming=hamming)
         if expected is None:
             assert values[0] == -np.inf
@@ -57,7 +56,7 @@ def test_many_sentences_in_one_run() -> None:
     rows = np.zeros((8, 16))
     rows[:, :3] = np.concatenate([lattice.emission for lattice in lattices])
     gold = rng.integers(0, 3, 8).astype(np.int32)
-    labels, values = hinges(rows, offsets, gold, Steps.build(*chain, np.float64), hamming=True)
+    labels, values = worst_labellings(rows, offsets, gold, ViterbiChain.pruned(*chain), hamming=True)
     for i, lattice in enumerate(lattices):
         begin, end = offsets[i : i + 2]
         expected = by_enumeration(Lattice(lattice.emission, *chain), tuple(gold[begin:end].tolist()), hamming=True)

@@ -16,9 +16,9 @@ import numpy as np
 from tagwright.arrays import Doubles, Floats, Longs, padded
 from tagwright.encode.batch import Batch
 from tagwright.encode.encoder import Encoder
-from tagwright.scores.contexts import Contexts, find_contexts
+from tagwright.kernels.functions import Kernel
+from tagwright.kernels.vectors import ContextVectors, find_contexts
 from tagwright.scores.expanded import expand
-from tagwright.scores.kernels import Kernel
 
 BLOCK = 1 << 22
 """Kernel values computed at once, at most."""
@@ -29,17 +29,17 @@ class KernelScores:
 
     dtype: type[np.floating[Any]] = np.float64
 
-    def __init__(self, encoder: Encoder, support: Contexts, coefficients: Doubles, kernel: Kernel) -> None:
+    def __init__(self, encoder: Encoder, support: ContextVectors, coefficients: Doubles, kernel: Kernel) -> None:
         self.encoder = encoder
         self.support = support
         self.kernel = kernel
         self.n_labels = coefficients.shape[1]
         self.width = padded(self.n_labels)
         self.coefficients = coefficients
-        self._lengths = support.lengths
+        self._lengths, self._index = support.lengths, support.index()
 
     @classmethod
-    def build(cls, encoder: Encoder, contexts: Contexts, coefficients: Doubles, kernel: Kernel) -> KernelScores:
+    def build(cls, encoder: Encoder, contexts: ContextVectors, coefficients: Doubles, kernel: Kernel) -> KernelScores:
         """Keep the contexts that have a coefficient."""
         used = np.flatnonzero(coefficients.any(axis=1))
         return cls(encoder, contexts.take(used), coefficients[used], kernel)
@@ -56,7 +56,8 @@ class KernelScores:
         step = max(1, BLOCK // max(1, len(self.support)))
         for begin in range(0, len(contexts) if len(self.support) else 0, step):
             some = contexts.take(np.arange(begin, min(begin + step, len(contexts))))
-            values = self.kernel(self.support.multiply(some), some.lengths, self._lengths)
+            products = some.multiply(self._index, len(self.support))
+            values = self.kernel(products, some.lengths, self._lengths)
             rows[begin : begin + step] = values.astype(np.float64) @ self.coefficients
         return KernelRows(batch, rows, of_token)
 

@@ -36,21 +36,15 @@ RAY = 1e-6
 
 @tight_kernel
 def solve_simplex_qp(
-    gains: Doubles,
-    gram: Doubles,
-    K: int,
-    cap: float,
-    tolerance: float,
-    share: float,
-    alpha: Doubles,
+    gains: Doubles, gram: Doubles, K: int, cap: float, tolerance: float, share: float, alpha: Doubles,
     gradient: Doubles,
-) -> int:
+) -> int:  # fmt: skip
     """Maximise over alpha[:K], in place; returns the number of steps, or UNBOUNDED. gradient [K + 1]: work.
 
     gains [≥ K] and gram [≥ K, ≥ K] may be larger than the problem. It ends when the optimality conditions hold to the
     tolerance or, with a cap, when the duality gap Σ_j α_j (max_i g_i − g_j) is down to a share of the first.
     """
-    rest = cap
+    rest = cap  # α_K
     for a in range(K):
         rest -= alpha[a]
         gradient[a] = gains[a]
@@ -64,25 +58,10 @@ def solve_simplex_qp(
         for a in range(1, K + 1):
             if gradient[a] > gradient[i]:
                 i = a
-        own = gram[i, i] if i < K else 0.0
-        j, best, gap, loss, curvature = -1, 0.0, 0.0, 0.0, 0.0
-        for a in range(K + 1):
-            held = alpha[a] if a < K else rest
-            lead = gradient[i] - gradient[a]
-            if held <= 0.0 or lead <= 0.0:
-                continue
-            gap = max(gap, lead)
-            loss += held * lead
-            other = gram[a, a] if a < K else 0.0
-            bend = own + other - (2.0 * gram[i, a] if i < K and a < K else 0.0)
-            if bend <= FLAT * (own + other):
-                bend = 0.0
-            promise = lead * lead / bend if bend > 0.0 else np.inf
-            if j < 0 or promise > best:
-                j, best, curvature = a, promise, bend
+        j, curvature, violation, gap = choose_decrease(i, gram, K, alpha, rest, gradient)
         if steps == 0 and cap < np.inf:
-            enough = share * loss
-        if gap <= tolerance or loss <= enough:
+            enough = share * gap
+        if violation <= tolerance or gap <= enough:
             return steps
         held = alpha[j] if j < K else rest
         move = min((gradient[i] - gradient[j]) / curvature, held) if curvature > 0.0 else held
@@ -99,6 +78,34 @@ def solve_simplex_qp(
         for a in range(K):
             gradient[a] -= move * ((gram[a, i] if i < K else 0.0) - (gram[a, j] if j < K else 0.0))
     return UNBOUNDED if cap == np.inf and runs_along_a_ray(gram, K, alpha) else MOST_STEPS
+
+
+@tight_kernel
+def choose_decrease(
+    i: int, gram: Doubles, K: int, alpha: Doubles, rest: float, gradient: Doubles
+) -> tuple[int, float, float, float]:
+    """The j that gives weight to i, which has the largest gradient; and how far α is from the optimum.
+
+    Returns j, the curvature along e_i − e_j, max_{a : α_a > 0} g_i − g_a, and the duality gap Σ_a α_a (g_i − g_a).
+    Where the last two are 0, there is no j: it is i.
+    """
+    own = gram[i, i] if i < K else 0.0
+    j, best, violation, gap, curvature = i, -1.0, 0.0, 0.0, 0.0
+    for a in range(K + 1):
+        held = alpha[a] if a < K else rest
+        difference = gradient[i] - gradient[a]
+        if held <= 0.0 or difference <= 0.0:
+            continue
+        violation = max(violation, difference)
+        gap += held * difference
+        other = gram[a, a] if a < K else 0.0
+        bend = own + other - (2.0 * gram[i, a] if i < K and a < K else 0.0)
+        if bend <= FLAT * (own + other):
+            bend = 0.0
+        rise = difference * difference / bend if bend > 0.0 else np.inf
+        if rise > best:
+            j, best, curvature = a, rise, bend
+    return j, curvature, violation, gap
 
 
 @tight_kernel

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize, nnls
 
-from tagwright.optim.simplex_qp import maximise_on_simplex
+from tagwright.hmsvm.simplex_qp import maximise_on_simplex
 
 
 def random_problem(seed: int, K: int, rank: int) -> tuple[np.ndarray, np.ndarray]:
@@ -81,7 +81,7 @@ def test_the_start_does_not_matter() -> None:
 
 
 def test_an_infinite_maximum_is_reported() -> None:
-    G = np.array([[1.0, -1.0], [-1.0, 1.0]])  # two planes that contradict each other
+    G = np.array([[1.0, -1.0], [-1.0, 1.0]])  # two constraints that contradict each other
     assert maximise_on_simplex(np.ones(2), G) is None
     assert maximise_on_simplex(np.ones(1), np.zeros((1, 1))) is None
     alpha = maximise_on_simplex(np.ones(2), G, 4.0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise, product
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,9 +11,10 @@ from scipy.optimize import minimize
 from toy import toy_words
 
 from tagwright.encode.flat_text import FlatText
-from tagwright.errors import ConvergenceWarning, DataError, DataWarning, ParameterError
+from tagwright.errors import ConvergenceWarning, DataError, DataWarning, ModelFileError, NotFittedError, ParameterError
+from tagwright.hmsvm.learner import HMSVM
 from tagwright.learners import load
-from tagwright.learners.hmsvm import HMSVM
+from tagwright.model_file import read_model, write_model
 from tagwright.optim.progress import Progress
 from tagwright.scores.expanded import expand
 
@@ -41,7 +43,7 @@ def same(products: np.ndarray, left: np.ndarray, right: np.ndarray) -> np.ndarra
 
 
 class Definition:
-    """Every plane of every sentence, as vectors: δΦ [R, D], Δ [R], and the sentence of each."""
+    """Every wrong labelling of every sentence, as vectors: δΦ [R, D], Δ [R], and the sentence of each."""
 
     def __init__(self, model: HMSVM, X: list, y: list, *, squared: bool = False) -> None:
         text = FlatText.build(X)
@@ -86,7 +88,7 @@ class Definition:
         return np.concatenate([dense.ravel(), *(part.ravel() for part in model.decoder_.chain_scores)])
 
     def alpha(self, model: HMSVM) -> np.ndarray:
-        """The model's multipliers of all planes."""
+        """The model's multipliers of all labellings."""
         found = np.zeros(len(self.sizes))
         for one in model.support_sequences_:
             for sequence in one.sequences:
@@ -223,12 +225,12 @@ def test_nothing_is_violated_beyond_its_slack(slack: str, margin: str) -> None:
 def test_max_violation_is_a_second_end(margin: str) -> None:
     X, y = toy_words(40)
     settings = {"C": 0.1, "margin": margin, "tol": 0.1, "random_state": 0}
-    soon, late = (HMSVM("s1", max_violation=most, **settings).fit(X, y) for most in (None, 1e-4))
-    assert soon.converged_
-    assert late.converged_
-    assert soon.n_iter_ < late.n_iter_
-    assert soon.passes_[-1].violation > 1e-4 >= late.passes_[-1].violation
-    for mine, other in zip(soon.passes_, late.passes_, strict=False):
+    by_gap, by_violation = (HMSVM("s1", max_violation=most, **settings).fit(X, y) for most in (None, 1e-4))
+    assert by_gap.converged_
+    assert by_violation.converged_
+    assert by_gap.n_iter_ < by_violation.n_iter_
+    assert by_gap.passes_[-1].violation > 1e-4 >= by_violation.passes_[-1].violation
+    for mine, other in zip(by_gap.passes_, by_violation.passes_, strict=False):
         assert (mine.dual, mine.violation) == (other.dual, other.violation)
 
 
@@ -254,13 +256,56 @@ def test_infeasible_hard_margin_says_so(X: list, y: list) -> None:
     assert HMSVM("s1", slack="l1", random_state=0).fit(X, y).converged_
 
 
-def test_inseparable_data_run_away_soon() -> None:
+def test_inseparable_data_are_refused() -> None:
     """No two sentences contradict each other; all together do."""
     X = [["xa", "yb", "xb"], ["yb", "xa"], ["zc", "xb"], ["za"], ["zc", "yb", "xa"]]
     y = [["A", "B", "B"], ["B", "A"], ["A", "B"], ["A"], ["B", "B", "A"]]
     for margin in ("unit", "hamming"):
         with pytest.raises(DataError, match=r"hard margin cannot be had.*norm above"):
             HMSVM(FEATURES, slack="none", margin=margin, random_state=0).fit(X, y)
+
+
+@pytest.mark.parametrize("kernel", ["linear", "poly"])
+def test_a_fit_that_fails_leaves_the_model_as_it_was(kernel: str) -> None:
+    X, y = toy_words(20)
+
+    def fail(progress: Progress) -> None:
+        raise RuntimeError
+
+    model = HMSVM("s1", kernel=kernel, random_state=0).fit(X, y)
+    before, labels, state = vars(model).copy(), model.predict(X), model.decoder_
+    model.callbacks = [fail]
+    before["callbacks"] = model.callbacks
+    with pytest.raises(RuntimeError):
+        model.fit([["x", "y"]] * 3, [["D", "E"]] * 3)
+    assert vars(model) == before
+    assert model.decoder_ is state
+    assert model.predict(X) == labels
+    fresh = HMSVM("s1", kernel=kernel, callbacks=[fail])
+    with pytest.raises(RuntimeError):
+        fresh.fit(X, y)
+    with pytest.raises(NotFittedError):
+        fresh.predict(X)
+
+
+def test_numbers_that_run_out_of_range_are_refused() -> None:
+    X, y = [[{"a": 1e200}, {"b": 1.0}]] * 2, [["A", "B"]] * 2
+    with pytest.raises(DataError, match="products are not finite"):
+        HMSVM(random_state=0).fit(X, y)
+    with pytest.raises(ParameterError, match=r"kernel: poly \(gamma=1e\+300, .*not finite.*smaller gamma"):
+        HMSVM("s1", kernel="poly", gamma=1e300).fit([["a", "b"]], [["A", "B"]])
+
+
+@pytest.mark.parametrize("name", ["support.lengths", "support.labellings"])
+def test_hostile_support_sequences(tmp_path: Path, name: str) -> None:
+    X, y = toy_words(10)
+    HMSVM("s1", random_state=0).fit(X, y).save(tmp_path / "m.tw")
+    stored = read_model(tmp_path / "m.tw")
+    arrays = {key: value.astype(np.int64) if key == name else value for key, value in stored.arrays.items()}
+    arrays[name][0] = -1
+    write_model(tmp_path / "m.tw", stored.header, arrays, stored.strings)
+    with pytest.raises(ModelFileError, match="negative"):
+        load(tmp_path / "m.tw")
 
 
 def test_threads_do_not_matter() -> None:

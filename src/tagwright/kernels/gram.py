@@ -1,17 +1,19 @@
 """The Gram matrix of a kernel over the contexts of the training data, within a memory limit.
 
-Where all of it fits, it is computed once. Otherwise as many rows are kept as fit; rows that are asked for and not there
-are computed, and take the places of those used longest ago.
+Where all of it fits, it is computed once. Otherwise as many rows are kept as fit; a row that is asked for and missing
+is computed, and replaces the row that has not been used for longest.
 """
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 
 from tagwright.arrays import Floats, Longs
 from tagwright.errors import ParameterError
-from tagwright.scores.contexts import Contexts
-from tagwright.scores.kernels import Kernel, check_positive
+from tagwright.kernels.functions import Kernel, check_positive
+from tagwright.kernels.vectors import ContextVectors
 
 AT_ONCE = 128
 """Rows computed at once, at most."""
@@ -20,14 +22,21 @@ SAMPLE = 200
 MIB = 1 << 20
 
 
-class Gram:
-    """Rows of k(x, z): row m lies at rows[places[m]], if places[m] ≥ 0. memory: MiB that the rows may take."""
+class GramRows(NamedTuple):
+    """Rows of k(z_m, z_l) for kernels: that of context m is rows[row_of[m]]."""
 
-    def __init__(self, contexts: Contexts, kernel: Kernel, memory: float) -> None:
+    rows: Floats  # [R, M] float32
+    row_of: Longs  # [M] −1: the row of that context is not there
+
+
+class GramMatrix:
+    """The rows of k(z_m, z_l) that fit into `memory` MiB."""
+
+    def __init__(self, contexts: ContextVectors, kernel: Kernel, memory: float) -> None:
         self.contexts = contexts
         self.kernel = kernel
         M = len(contexts)
-        self._lengths = contexts.lengths
+        self._lengths, self._index = contexts.lengths, contexts.index()
         self.at_once = max(1, min(AT_ONCE, int(memory * MIB / 2 // (12 * M))))  # three matrices while it computes
         room = int((memory * MIB - 12 * M * self.at_once) // (4 * M))
         if room < 1:
@@ -36,9 +45,9 @@ class Gram:
                 f"give at least {32 * M / MIB:.3g}"
             )
         self.rows = np.zeros((min(room, M), M), np.float32)
-        self.places = np.full(M, -1, np.int64)
-        self._holds = np.full(len(self.rows), -1, np.int64)
-        self._used = np.zeros(len(self.rows), np.int64)
+        self.row_of = np.full(M, -1, np.int64)
+        self._holds = np.full(len(self.rows), -1, np.int64)  # the context of each row
+        self._used = np.zeros(len(self.rows), np.int64)  # when each row was last asked for
         self._clock = 0
         self._check()
 
@@ -50,34 +59,41 @@ class Gram:
     def _check(self) -> None:
         some = np.unique(np.linspace(0, len(self.contexts) - 1, min(SAMPLE, len(self.contexts))).astype(np.int64))
         sample = self.contexts.take(some)
-        check_positive(self.kernel, self.kernel(sample.multiply(sample), self._lengths[some], self._lengths[some]))
+        products, lengths = sample.multiply(sample.index(), len(sample)), self._lengths[some]
+        check_positive(self.kernel, self.kernel(products, lengths, lengths))
 
     def compute(self, numbers: Longs) -> Floats:
         """The rows of some contexts, computed."""
-        products = self.contexts.multiply(self.contexts.take(numbers))
+        products = self.contexts.take(numbers).multiply(self._index, len(self.contexts))
         return self.kernel(products, self._lengths[numbers], self._lengths)
 
-    def require(self, numbers: Longs) -> None:
-        """Make sure that the rows of these (distinct, at most `room`) contexts are there."""
+    def require(self, numbers: Longs) -> GramRows:
+        """The matrix with the rows of these (distinct, at most `room`) contexts."""
         self._clock += 1
-        there = self.places[numbers]
+        there = self.row_of[numbers]
         self._used[there[there >= 0]] = self._clock
         missing = numbers[there < 0]
         if len(missing) == 0:
-            return
+            return GramRows(self.rows, self.row_of)
         free = np.argsort(self._used, kind="stable")[: len(missing)]
         dropped = self._holds[free]
-        self.places[dropped[dropped >= 0]] = -1
+        self.row_of[dropped[dropped >= 0]] = -1
         for first in range(0, len(missing), self.at_once):
             some, where = missing[first : first + self.at_once], free[first : first + self.at_once]
             self.rows[where] = self.compute(some)
-            self.places[some], self._holds[where], self._used[where] = where, some, self._clock
+            self.row_of[some], self._holds[where], self._used[where] = where, some, self._clock
+        return GramRows(self.rows, self.row_of)
 
-    def portions(self, offsets: Longs, of_token: Longs, order: Longs) -> list[tuple[int, int]]:
-        """Cut the sentences `order` into runs whose contexts have room at the same time."""
+    def require_sentences(self, offsets: Longs, of_token: Longs, sentences: Longs) -> GramRows:
+        """The matrix with the rows of all contexts of some sentences. of_token [n]: the context of every token."""
+        tokens = [of_token[offsets[i] : offsets[i + 1]] for i in sentences.tolist()]
+        return self.require(np.unique(np.concatenate(tokens)))
+
+    def portions(self, offsets: Longs, of_token: Longs, order: Longs) -> list[Longs]:
+        """Cut the sentences `order` into runs for which all rows fit at the same time."""
         if self.room == len(self.contexts):
-            return [(0, len(order))] if len(order) else []
-        cuts, first, seen = [], 0, set[int]()
+            return [order] if len(order) else []
+        cuts, seen = [], set[int]()
         for m, i in enumerate(order.tolist()):
             own = set(of_token[offsets[i] : offsets[i + 1]].tolist())
             if len(own) > self.room:
@@ -86,12 +102,7 @@ class Gram:
                     f"give at least {len(own) * len(self.contexts) * 8 / MIB + 1:.3g} MiB"
                 )
             if len(seen | own) > self.room:
-                cuts.append((first, m))
-                first, seen = m, set()
+                cuts.append(m)
+                seen = set()
             seen |= own
-        return [*cuts, (first, len(order))] if len(order) else []
-
-    def require_sentences(self, offsets: Longs, of_token: Longs, sentences: Longs) -> None:
-        """The rows of all contexts of some sentences."""
-        tokens = [of_token[offsets[i] : offsets[i + 1]] for i in sentences.tolist()]
-        self.require(np.unique(np.concatenate(tokens)))
+        return [run for run in np.split(order, cuts) if len(run)]

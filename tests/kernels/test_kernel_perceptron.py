@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import tracemalloc
+from pathlib import Path
 
 import numpy as np
 import pytest
 from toy import toy_words
 
 from tagwright.encode.flat_text import FlatText
-from tagwright.errors import DataWarning, ParameterError
+from tagwright.errors import DataWarning, ModelFileError, ParameterError
+from tagwright.kernels.functions import Kernel, make_kernel
+from tagwright.kernels.gram import GramMatrix
+from tagwright.kernels.perceptron import KernelPerceptron
+from tagwright.kernels.vectors import find_contexts
 from tagwright.learners import load
-from tagwright.learners.kernel_perceptron import KernelPerceptron
 from tagwright.learners.structured_perceptron import StructuredPerceptron
-from tagwright.scores.contexts import find_contexts
-from tagwright.scores.expanded import expand
-from tagwright.scores.gram import Gram
-from tagwright.scores.kernels import Kernel, make_kernel
+from tagwright.model_file import read_model, write_model
+from tagwright.scores.expanded import TokenAttributes, expand
 
 
 @pytest.mark.parametrize("boundaries", [True, False])
@@ -59,26 +61,36 @@ def test_contexts_and_kernels_equal_their_definitions() -> None:
         Kernel("rbf", gamma=0.1): np.exp(-0.1 * (lengths[:, None] + lengths - 2 * products)),
     }
     for kernel, expected in wanted.items():
-        found = Gram(contexts, kernel, 16.0).compute(np.arange(len(contexts)))
+        found = GramMatrix(contexts, kernel, 16.0).compute(np.arange(len(contexts)))
         np.testing.assert_allclose(found[np.ix_(of_token, of_token)], expected, rtol=1e-5)
+
+
+def test_contexts_of_real_values() -> None:
+    """A small vector beside a large one, and one without attributes."""
+    tokens = TokenAttributes(np.array([0, 2, 2, 3]), np.array([1, 0, 1], np.int32), np.array([3e8, 1.0, 0.5]))
+    contexts, of_token = find_contexts(tokens, 2)
+    dense = np.array([[1.0, 3e8], [0.0, 0.0], [0.0, 0.5]])
+    np.testing.assert_array_equal(of_token, [0, 1, 2])
+    np.testing.assert_allclose(contexts.lengths, (dense**2).sum(axis=1), rtol=1e-6)
+    np.testing.assert_allclose(contexts.multiply(contexts.index(), 3), dense @ dense.T, rtol=1e-6)
 
 
 def test_rows_past_the_limit_are_computed_when_needed() -> None:
     contexts, _, _ = some_contexts()
     M = len(contexts)
     limit = 40 * M * 4 / 2**20  # forty rows
-    gram = Gram(contexts, Kernel("poly"), limit)
+    gram = GramMatrix(contexts, Kernel("poly"), limit)
     assert gram.rows.nbytes <= limit * 2**20
     assert 1 <= gram.room < M
-    whole = Gram(contexts, Kernel("poly"), 16.0).compute(np.arange(M))
+    whole = GramMatrix(contexts, Kernel("poly"), 16.0).compute(np.arange(M))
     rng = np.random.default_rng(0)
     for _ in range(20):
         wanted = rng.choice(M, gram.room // 2, replace=False)
         gram.require(wanted)
-        np.testing.assert_array_equal(gram.rows[gram.places[wanted]], whole[wanted])
+        np.testing.assert_array_equal(gram.rows[gram.row_of[wanted]], whole[wanted])
     latest = wanted
     gram.require(rng.choice(M, gram.room // 2, replace=False))
-    assert (gram.places[latest] >= 0).mean() > 0.9, "rows used longest ago go first"
+    assert (gram.row_of[latest] >= 0).mean() > 0.9, "rows used longest ago go first"
 
 
 def test_memory_stays_under_the_limit() -> None:
@@ -89,7 +101,7 @@ def test_memory_stays_under_the_limit() -> None:
     M = len(contexts)
     limit = 2**20
     assert 2 * limit < 4 * M * M
-    gram = Gram(contexts, Kernel("poly"), limit / 2**20)
+    gram = GramMatrix(contexts, Kernel("poly"), limit / 2**20)
     gram.require(np.arange(10))  # compiled
     tracemalloc.start()
     try:
@@ -146,6 +158,62 @@ def test_callable_kernels(tmp_path: object) -> None:
         KernelPerceptron("s3", kernel=negative).fit(X, y)
     with pytest.raises(ParameterError, match=r"<lambda> gave float32 of shape .*, expected numbers of shape"):
         KernelPerceptron("s3", kernel=lambda products, left, right: products[:, :1]).fit(X, y)
+
+
+@pytest.mark.parametrize("kernel", ["linear", "poly", "rbf"])
+def test_kernel_values_that_are_not_finite_are_refused(kernel: str) -> None:
+    """A score that is no number could choose a label that does not exist."""
+    X, y = [[{"a": 1e25}, {"b": 1.0}]] * 2, [["A", "B"]] * 2
+    with pytest.raises(ParameterError, match=f"kernel: {kernel}.*not finite; use smaller attribute values"):
+        KernelPerceptron(kernel=kernel).fit(X, y)
+    words = toy_words(10)
+    with pytest.raises(ParameterError, match=r"kernel: poly \(gamma=1e\+300, .*a smaller gamma"):
+        KernelPerceptron("s3", gamma=1e300).fit(*words)
+    with pytest.raises(ParameterError, match="kernel: overflow gave values that are not finite"):
+        KernelPerceptron("s3", kernel=overflow).fit(*words)
+
+
+def overflow(products: np.ndarray, left: np.ndarray, right: np.ndarray) -> np.ndarray:
+    return products * np.inf
+
+
+def test_a_fit_that_fails_leaves_the_model_as_it_was() -> None:
+    X, y = toy_words(20)
+    model = KernelPerceptron("s3", epochs=2, random_state=0).fit(X, y)
+    labels = model.predict(X)
+    model.gamma = 1e300
+    before = vars(model).copy()
+    with pytest.raises(ParameterError):
+        model.fit([["x", "y"]] * 3, [["D", "E"]] * 3)
+    assert vars(model) == before
+    assert model.predict(X) == labels
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("support.kernel", 7.0),
+        ("support.kernel", -1.0),
+        ("support.coefficients", np.nan),
+        ("support.values", np.inf),
+        ("support.labels", -1),
+        ("support.labels", 3),
+        ("support.attributes", -1),
+        ("support.attributes", 1 << 20),
+        ("support.sizes", -1),
+    ],
+)
+def test_hostile_files(tmp_path: Path, name: str, value: float) -> None:
+    X, y = toy_words(10)
+    KernelPerceptron("s3", epochs=1, random_state=0).fit(X, y).save(tmp_path / "m.tw")
+    stored = read_model(tmp_path / "m.tw")
+    array = stored.arrays[name].astype(np.int64 if isinstance(value, int) else np.float64)
+    if name == "support.sizes":
+        array[1] += array[0] - value  # the sum still fits
+    array[0] = value
+    write_model(tmp_path / "m.tw", stored.header, {**stored.arrays, name: array}, stored.strings)
+    with pytest.raises(ModelFileError):
+        load(tmp_path / "m.tw")
 
 
 def test_gamma_of_rbf_follows_the_data() -> None:

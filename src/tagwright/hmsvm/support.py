@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from tagwright.encode.dataset import Dataset
-from tagwright.encode.flat_text import FlatText
+from tagwright.encode.batch import Batch
+from tagwright.encode.text import Text
 from tagwright.errors import ModelFileError
-from tagwright.optim.planes import Planes
+from tagwright.hmsvm.working_sets import WorkingSets
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,14 +35,14 @@ class SupportSentence:
     sequences: list[SupportSequence]
 
 
-def collect_support(planes: Planes, data: Dataset, text: FlatText, names: Sequence[str]) -> list[SupportSentence]:
+def collect_support(sets: WorkingSets, data: Batch, text: Text, names: Sequence[str]) -> list[SupportSentence]:
     """All sentences that have support sequences."""
     found = []
-    for i in np.flatnonzero(planes.alpha.any(axis=1)).tolist():
+    for i in np.flatnonzero(sets.alpha.any(axis=1)).tolist():
         begin, end = int(data.offsets[i]), int(data.offsets[i + 1])
-        used = [k for k in np.argsort(-planes.alpha[i], kind="stable").tolist() if planes.alpha[i, k] > 0]
+        used = [k for k in np.argsort(-sets.alpha[i], kind="stable").tolist() if sets.alpha[i, k] > 0]
         sequences = [
-            SupportSequence([names[y] for y in planes.labels[k, begin:end].tolist()], float(planes.alpha[i, k]))
+            SupportSequence([names[y] for y in sets.labels[k, begin:end].tolist()], float(sets.alpha[i, k]))
             for k in used
         ]
         tokens = [_name(item, t) for t, item in enumerate(text.items[begin:end])]
@@ -78,6 +78,8 @@ def restore_support(
     tokens, alpha = strings["support.tokens"], arrays["support.alpha"].tolist()
     labels = [names[y] for y in arrays["support.labellings"].tolist()]
     heads = [arrays[f"support.{name}"].tolist() for name in ("sentences", "lengths", "sequences")]
+    if min(min(column, default=0) for column in heads) < 0 or arrays["support.labellings"].min(initial=0) < 0:
+        raise ModelFileError("the support sequences have negative sizes or labels")
     found = []
     at_token = at_label = at_alpha = 0
     for sentence, length, count in zip(*heads, strict=True):

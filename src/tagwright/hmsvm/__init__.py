@@ -1,0 +1,12 @@
+"""The hidden Markov support vector machine (HMSVM sections 5 to 7, LM-POS section 4). In reading order:
+
+algorithm        algorithm 2: search for the worst labelling, add it to the working set, optimise; and the passes
+objective        the primal and the dual objective for the three kinds of slack
+working_sets     the labellings of each sequence with their multipliers α, and the small problem of one sequence
+simplex_qp       the solver of that problem
+worst_labelling  two-best Viterbi and loss-augmented Viterbi: which labelling violates its margin most
+primal_weights   w written out, for the linear kernel
+dual_weights     w as multipliers of training contexts, for any kernel
+learner          the learner HMSVM
+support          support sequences, for people and in the model file
+"""

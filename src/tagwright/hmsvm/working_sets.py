@@ -1,0 +1,359 @@
+"""Working sets: some wrong labellings y of each sequence i with multipliers α_i(y), and the optimum over one of them.
+
+Every labelling in a working set stands for the constraint ⟨w, δΦ(i, y)⟩ ≥ Δ(y, y_i) − ξ_i, with
+δΦ(i, y) = Φ(x_i, y_i) − Φ(x_i, y) and w = Σ α_i(y) δΦ(i, y). It is described by where it differs from the right one:
+
+    positions t with y_t ≠ y_it;   edges: label pairs of neighbours (start and stop too) with +1 for y_i, −1 for y
+
+    ⟨δΦ_a, δΦ_b⟩ = Σ_{t ∈ a, u ∈ b} k(x_t, x_u) ([y_t = y_u] − [y_t = b_u] − [a_t = y_u] + [a_t = b_u])  + edges alike
+
+k: any kernel between two tokens of the sentence. So nothing here knows how w is kept: the caller brings the rows of
+emission scores, and takes away what has changed. With all other sequences fixed, maximising the dual over the α of one
+sequence (W_i, HMSVM equation (17)) is a small quadratic programme (simplex_qp.py):
+
+    gains m_a = Δ_a − ⟨w, δΦ_a⟩ + Σ_b ⟨δΦ_a, δΦ_b⟩ α_b        cap C (L1), 1/C added to the products (L2), or neither
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from tagwright._jit import tight_kernel
+from tagwright.arrays import Doubles, Ints, Longs, padded
+from tagwright.hmsvm.simplex_qp import UNBOUNDED, solve_simplex_qp
+from tagwright.hmsvm.worst_labelling import ViterbiChain
+
+TOLERANCE = 1e-9
+"""Of the optimality conditions of one sequence."""
+REMAINING = 0.05
+"""The share of a sequence's gap that one optimisation may leave: the next will find other weights anyhow (L1)."""
+PATIENCE = 10
+"""A labelling is dropped when its α was 0 after more optimisations of its sequence than that."""
+
+DONE, FULL, UNLIMITED, NOTHING_NEW = 0, 1, 2, 3
+"""How a step ends: done; a working set is full; the optimum of a sequence is infinite; nothing to add."""
+
+GAINS, GRADIENT, OLD_ALPHA, SHORTFALLS = range(4)
+"""Rows of SequenceWork.vectors."""
+
+
+class MarginProblem(NamedTuple):
+    """The training data. products: k(x_t, x_u) of sentence i at squares[i] + t · T + u."""
+
+    offsets: Longs  # [N + 1]
+    gold: Ints  # [n]
+    squares: Longs  # [N + 1]
+    products: Doubles  # [squares[-1]]
+    n_labels: int
+    boundaries: bool  # whether first and last labels have weights
+    hamming: bool
+    cap: float  # on Σ_y α_i(y): C with L1 slack, else ∞
+    ridge: float  # added to all inner products of a sequence: 1/C with L2 slack, else 0
+
+
+class WorkingSets(NamedTuple):
+    """Sequence i has the labellings k < sizes[i]: labels[k, offsets[i] : offsets[i + 1]], multipliers alpha[i, k]."""
+
+    labels: Ints  # [K, n]
+    alpha: Doubles  # [N, K]
+    idle: Ints  # [N, K] for how many optimisations α has been 0
+    sizes: Ints  # [N]
+
+    @classmethod
+    def build(cls, n_sentences: int, n_tokens: int, room: int) -> WorkingSets:
+        alpha, idle = np.zeros((n_sentences, room)), np.zeros((n_sentences, room), np.int32)
+        return cls(np.zeros((room, n_tokens), np.int32), alpha, idle, np.zeros(n_sentences, np.int32))
+
+    def grown(self) -> WorkingSets:
+        """The same with room for twice as many labellings."""
+        larger = WorkingSets.build(len(self.alpha), self.labels.shape[1], 2 * len(self.labels))
+        larger.labels[: len(self.labels)] = self.labels
+        larger.alpha[:, : len(self.labels)] = self.alpha
+        larger.idle[:, : len(self.labels)] = self.idle
+        larger.sizes[:] = self.sizes
+        return larger
+
+
+class SequenceWork(NamedTuple):
+    """What is computed for one sequence at a time. T ≤ L."""
+
+    emission: Doubles  # [L, P] the scores of its tokens
+    change: Doubles  # [L, Y] what the multipliers β(t, y) of its tokens gained; the caller clears it
+    positions: Longs  # [K, L] where labelling k differs from the right one
+    right: Longs  # [K, L] the right label there
+    wrong: Longs  # [K, L] and that of labelling k
+    n_positions: Longs  # [K]
+    edges: Longs  # [K, 2 (L + 1)]: label pair i · Y + j, then start Y² + j, stop Y² + Y + j
+    signs: Doubles  # [K, 2 (L + 1)]
+    n_edges: Longs  # [K]
+    used: Longs  # [L, Y] the labels at t of all labellings that differ there, and the right one
+    n_used: Longs  # [L]
+    edge_sums: Doubles  # [Y² + 2Y] zeros: the edges of one labelling, written out
+    gram: Doubles  # [K, K] ⟨δΦ_a, δΦ_b⟩
+    vectors: Doubles  # [4, K + 1] of the programme: GAINS, GRADIENT, OLD_ALPHA, SHORTFALLS (Δ − ⟨w, δΦ⟩)
+    found: Ints  # [L] the worst labelling
+    delta: Doubles  # [L, P]
+    survivors: Longs  # [Y]
+
+    @classmethod
+    def build(cls, room: int, longest: int, n_labels: int) -> SequenceWork:
+        K, L, Y, P = room, longest, n_labels, padded(n_labels)
+
+        def integers(*shape: int) -> Longs:
+            return np.zeros(shape, np.int64)
+
+        return cls(
+            np.zeros((L, P)), np.zeros((L, Y)), integers(K, L), integers(K, L), integers(K, L), integers(K),
+            integers(K, 2 * (L + 1)), np.zeros((K, 2 * (L + 1))), integers(K), integers(L, Y), integers(L),
+            np.zeros(Y * Y + 2 * Y), np.zeros((K, K)), np.zeros((4, K + 1)), np.zeros(L, np.int32), np.zeros((L, P)),
+            integers(Y),
+        )  # fmt: skip
+
+
+class ChainWeights(NamedTuple):
+    """The weights of label pairs, twice: as one vector, for inner products, and as rows, for Viterbi."""
+
+    edges: Doubles  # [Y² + 2Y]: transition, start, stop
+    rows: ViterbiChain
+
+    @classmethod
+    def zeros(cls, n_labels: int) -> ChainWeights:
+        return cls(np.zeros(n_labels * (n_labels + 2)), ViterbiChain.zeros(n_labels))
+
+    def split(self) -> tuple[Doubles, Doubles, Doubles]:
+        """Transition [Y, Y], start [Y] and stop [Y]."""
+        Y = len(self.rows.incoming)
+        return self.edges[: Y * Y].reshape(Y, Y), self.edges[Y * Y : -Y], self.edges[-Y:]
+
+    def scale(self, factor: float) -> None:
+        """All weights times a factor."""
+        Y, rows = len(self.rows.incoming), self.rows
+        self.edges[:] *= factor
+        rows.transition[:, :Y], rows.start[:Y], rows.stop[:Y] = self.split()
+        rows.incoming[:, :Y] = rows.transition[:, :Y].T
+
+
+class DualSolution(NamedTuple):
+    """All that an optimisation of one sequence reads and changes, but for the weights of attributes."""
+
+    problem: MarginProblem
+    sets: WorkingSets
+    chain: ChainWeights
+    work: SequenceWork
+    gaps: Doubles  # [N] what each sequence added to the duality gap when it was last optimised
+
+
+@tight_kernel
+def edge_index(previous: int, current: int, Y: int) -> int:
+    """The index of an edge; −1 stands for the ends of the sentence."""
+    if previous < 0:
+        return Y * Y + current
+    if current < 0:
+        return Y * Y + Y + previous
+    return previous * Y + current
+
+
+@tight_kernel
+def note_label(work: SequenceWork, t: int, label: int) -> None:
+    """Put a label on the list of position t, once."""
+    for m in range(work.n_used[t]):
+        if work.used[t, m] == label:
+            return
+    work.used[t, work.n_used[t]] = label
+    work.n_used[t] += 1
+
+
+@tight_kernel
+def describe_labellings(problem: MarginProblem, sets: WorkingSets, i: int, work: SequenceWork) -> None:
+    """Positions and edges of all labellings of sequence i, and the labels whose scores they need."""
+    work.n_used[: problem.offsets[i + 1] - problem.offsets[i]] = 0
+    for k in range(sets.sizes[i]):
+        describe_labelling(problem, sets, i, k, work)
+
+
+@tight_kernel
+def describe_labelling(problem: MarginProblem, sets: WorkingSets, i: int, k: int, work: SequenceWork) -> None:
+    """The same for one labelling."""
+    begin = problem.offsets[i]
+    T = problem.offsets[i + 1] - begin
+    Y = problem.n_labels
+    n, e = 0, 0
+    for t in range(T + 1):
+        here = t < T and sets.labels[k, begin + t] != problem.gold[begin + t]
+        before = t > 0 and sets.labels[k, begin + t - 1] != problem.gold[begin + t - 1]
+        if here:
+            work.positions[k, n], work.right[k, n], work.wrong[k, n] = (
+                t,
+                problem.gold[begin + t],
+                sets.labels[k, begin + t],
+            )
+            note_label(work, t, problem.gold[begin + t])
+            note_label(work, t, sets.labels[k, begin + t])
+            n += 1
+        if (here or before) and (problem.boundaries or 0 < t < T):
+            last, now = begin + t - 1, begin + t
+            work.edges[k, e] = edge_index(problem.gold[last] if t > 0 else -1, problem.gold[now] if t < T else -1, Y)
+            work.edges[k, e + 1] = edge_index(
+                sets.labels[k, last] if t > 0 else -1, sets.labels[k, now] if t < T else -1, Y
+            )
+            work.signs[k, e] = 1.0
+            work.signs[k, e + 1] = -1.0
+            e += 2
+    work.n_positions[k] = n
+    work.n_edges[k] = e
+
+
+@tight_kernel
+def multiply_tokens(problem: MarginProblem, i: int, a: int, b: int, work: SequenceWork) -> float:
+    """⟨δΦ_a, δΦ_b⟩ of two labellings of sequence i, without the edges."""
+    T = problem.offsets[i + 1] - problem.offsets[i]
+    total = 0.0
+    for m in range(work.n_positions[a]):
+        right, wrong = work.right[a, m], work.wrong[a, m]
+        row = problem.squares[i] + work.positions[a, m] * T
+        for n in range(work.n_positions[b]):
+            g, w = work.right[b, n], work.wrong[b, n]
+            same = (right == g) * 1.0 - (right == w) * 1.0 - (wrong == g) * 1.0 + (wrong == w) * 1.0
+            if same != 0.0:
+                total += same * problem.products[row + work.positions[b, n]]
+    return total
+
+
+@tight_kernel
+def multiply_labellings(problem: MarginProblem, i: int, a: int, work: SequenceWork) -> None:
+    """work.gram[a, b] and [b, a] = ⟨δΦ_a, δΦ_b⟩ (+ 1/C for L2) for all labellings b ≤ a of sequence i."""
+    for m in range(work.n_edges[a]):
+        work.edge_sums[work.edges[a, m]] += work.signs[a, m]
+    for b in range(a + 1):
+        total = multiply_tokens(problem, i, a, b, work) + problem.ridge
+        for m in range(work.n_edges[b]):
+            total += work.edge_sums[work.edges[b, m]] * work.signs[b, m]
+        work.gram[a, b] = total
+        work.gram[b, a] = total
+    for m in range(work.n_edges[a]):
+        work.edge_sums[work.edges[a, m]] = 0.0
+
+
+@tight_kernel
+def find_shortfalls(problem: MarginProblem, sets: WorkingSets, i: int, edges: Doubles, work: SequenceWork) -> float:
+    """Δ − ⟨w, δΦ⟩ of the labellings of sequence i under the current scores; returns the largest, at least 0.
+
+    work.emission: filled for the labels used. edges [Y² + 2Y]: weights of the edges.
+    """
+    worst = 0.0
+    for k in range(sets.sizes[i]):
+        value = float(work.n_positions[k]) if problem.hamming else 1.0
+        for m in range(work.n_positions[k]):
+            t = work.positions[k, m]
+            value += work.emission[t, work.wrong[k, m]] - work.emission[t, work.right[k, m]]
+        for m in range(work.n_edges[k]):
+            value -= work.signs[k, m] * edges[work.edges[k, m]]
+        work.vectors[SHORTFALLS, k] = value
+        worst = max(worst, value)
+    return worst
+
+
+@tight_kernel
+def sequence_gap(problem: MarginProblem, sets: WorkingSets, i: int, worst: float, work: SequenceWork) -> float:
+    """What sequence i adds to the duality gap over the working sets. worst: H over its working set
+
+    L1: C H − Σ α (Δ − ⟨w, δΦ⟩);   L2: C/2 H² + (Σ α)² / 2C − Σ α (Δ − ⟨w, δΦ⟩);   hard: as L1 with the cap Σ α
+    """
+    total, used = 0.0, 0.0
+    for k in range(sets.sizes[i]):
+        total += sets.alpha[i, k]
+        used += sets.alpha[i, k] * work.vectors[SHORTFALLS, k]
+    if problem.ridge > 0.0:
+        return 0.5 * worst * worst / problem.ridge + 0.5 * problem.ridge * total * total - used
+    return (problem.cap if problem.cap < np.inf else total) * worst - used
+
+
+@tight_kernel
+def optimise_alpha(problem: MarginProblem, sets: WorkingSets, i: int, chain: ChainWeights, work: SequenceWork) -> bool:
+    """The best α of sequence i, all else fixed; False where it has none (the maximum is infinite).
+
+    Given: labellings described and multiplied, their shortfalls. Changed: α, and with them the chain and
+    work.emission; work.change says what the tokens gained.
+    """
+    K = sets.sizes[i]
+    gains, old = work.vectors[GAINS], work.vectors[OLD_ALPHA]
+    for a in range(K):
+        old[a] = sets.alpha[i, a]
+    for a in range(K):
+        gains[a] = work.vectors[SHORTFALLS, a]
+        for b in range(K):
+            gains[a] += (work.gram[a, b] - problem.ridge) * old[b]
+    alpha = sets.alpha[i]
+    if (
+        solve_simplex_qp(gains, work.gram, K, problem.cap, TOLERANCE, REMAINING, alpha, work.vectors[GRADIENT])
+        == UNBOUNDED
+    ):
+        return False
+    for k in range(K):
+        sets.idle[i, k] = sets.idle[i, k] + 1 if alpha[k] == 0.0 else 0
+        if alpha[k] != old[k]:
+            move_along(problem, i, k, alpha[k] - old[k], chain, work)
+    return True
+
+
+@tight_kernel
+def move_along(problem: MarginProblem, i: int, k: int, gain: float, chain: ChainWeights, work: SequenceWork) -> None:
+    """w += gain · δΦ of labelling k, as far as sequence i sees it: β of its tokens, their scores, the edges."""
+    T, Y = problem.offsets[i + 1] - problem.offsets[i], problem.n_labels
+    for m in range(work.n_positions[k]):
+        u, right, wrong = work.positions[k, m], work.right[k, m], work.wrong[k, m]
+        work.change[u, right] += gain
+        work.change[u, wrong] -= gain
+        for t in range(T):
+            amount = gain * problem.products[problem.squares[i] + u * T + t]
+            work.emission[t, right] += amount
+            work.emission[t, wrong] -= amount
+    for m in range(work.n_edges[k]):
+        edge = work.edges[k, m]
+        chain.edges[edge] += gain * work.signs[k, m]
+        if edge < Y * Y:
+            chain.rows.transition[edge // Y, edge % Y] = chain.edges[edge]
+            chain.rows.incoming[edge % Y, edge // Y] = chain.edges[edge]
+        elif edge < Y * Y + Y:
+            chain.rows.start[edge - Y * Y] = chain.edges[edge]
+        else:
+            chain.rows.stop[edge - Y * Y - Y] = chain.edges[edge]
+
+
+@tight_kernel
+def drop_idle(problem: MarginProblem, sets: WorkingSets, i: int) -> None:
+    """Drop the labellings of sequence i that have had no part in w for long."""
+    begin, end = problem.offsets[i], problem.offsets[i + 1]
+    kept = 0
+    for k in range(sets.sizes[i]):
+        if sets.idle[i, k] > PATIENCE:
+            continue
+        if kept < k:
+            sets.alpha[i, kept], sets.idle[i, kept] = sets.alpha[i, k], sets.idle[i, k]
+            for p in range(begin, end):
+                sets.labels[kept, p] = sets.labels[k, p]
+        kept += 1
+    sets.alpha[i, kept:] = 0.0
+    sets.sizes[i] = kept
+
+
+@tight_kernel
+def add_labelling(problem: MarginProblem, sets: WorkingSets, i: int, found: Ints) -> int:
+    """Put the labelling found [≥ T] of sequence i into its working set; NOTHING_NEW where it is there already."""
+    begin, end = problem.offsets[i], problem.offsets[i + 1]
+    K = sets.sizes[i]
+    for k in range(K):
+        same = True
+        for p in range(begin, end):
+            same &= sets.labels[k, p] == found[p - begin]
+        if same:
+            return NOTHING_NEW
+    if sets.labels.shape[0] == K:
+        return FULL
+    sets.alpha[i, K], sets.idle[i, K] = 0.0, 0
+    for p in range(begin, end):
+        sets.labels[K, p] = found[p - begin]
+    sets.sizes[i] = K + 1
+    return DONE
