@@ -26,6 +26,7 @@ LAYERS = (
     ("scores",),
     ("chain",),
     ("losses",),
+    ("objective",),
     ("optim",),
     ("learners",),
     ("tagger", "comparison"),

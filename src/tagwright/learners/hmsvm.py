@@ -28,10 +28,10 @@ from tagwright.learners._kernel import (
     warn_of_single_tokens,
 )
 from tagwright.learners._labels import Labels
-from tagwright.learners._objective import Weights
 from tagwright.learners._support import SupportSentence, collect_support, restore_support, store_support
 from tagwright.learners._watch import DevSet, Watch, all_callbacks, count_jobs, warn_of_end
 from tagwright.losses.hinge import MARGINS
+from tagwright.objective.problem import Weights
 from tagwright.optim.kernel_space import KernelSpace
 from tagwright.optim.linear_space import LinearSpace
 from tagwright.optim.progress import Progress
