@@ -30,6 +30,7 @@ from tagwright.chain.candidates import (
     Candidates,
     StepTable,
     add_products,
+    count_groups,
     list_of,
     locate_sources,
     locate_states,
@@ -50,16 +51,15 @@ class CandidateBuffers(NamedTuple):
     alpha: Floats  # [S]
     v: Floats  # [S]
     beta: Floats  # [B]
-    u: Floats  # [B]
     nothing: Shorts  # [1], 0: the label before the first
 
     @classmethod
     def build(cls, offsets: Longs, candidates: Candidates, order: int, like: Floats) -> CandidateBuffers:
-        L, K = int(np.diff(offsets).max()), int(candidates.sizes.max())
-        S, B = candidates.most_states(offsets, order)
-        (x, gamma), (alpha, v), (beta, u) = (np.empty((2, *size), like.dtype) for size in ((L, K), (S,), (B,)))
+        L = int(np.diff(offsets).max())
+        S, B, K = candidates.most_states(offsets, order)
+        (x, gamma), (alpha, v) = (np.empty((2, *size), like.dtype) for size in ((L, K), (S,)))
         nothing = np.zeros(1, candidates.labels.dtype)
-        return cls(x, gamma, np.empty(L + 1, np.int64), np.empty(L), alpha, v, beta, u, nothing)
+        return cls(x, gamma, np.empty(L + 1, np.int64), np.empty(L), alpha, v, np.empty(B, like.dtype), nothing)
 
 
 class StepCounts(NamedTuple):
@@ -97,7 +97,7 @@ def walk_forward(candidates: Candidates, begin: int, T: int, chain: StepTable, w
     for t in range(T):
         low, high = list_of(candidates, begin + t)
         now = candidates.labels[low:high]
-        K = now.shape[0]
+        K, G = now.shape[0], count_groups(chain.order, t, last)
         out = work.alpha[work.first_state[t] : work.first_state[t + 1]]
         if t == 0:
             for j in range(K):
@@ -105,15 +105,15 @@ def walk_forward(candidates: Candidates, begin: int, T: int, chain: StepTable, w
         else:
             before = work.alpha[work.first_state[t - 1] : work.first_state[t]]
             sources = last if chain.order == 1 else older
-            for g in range(out.shape[0] // K):
+            for g in range(G):
                 first, stride, base = locate_sources(chain.order, t, g, last, chain.n_labels)
                 group = out[g * K : g * K + K]
                 step_forward(before, first, stride, chain.table, base, sources, chain.n_labels, now, group)
         total = out.dtype.type(0)
-        for e in range(0, out.shape[0], K):
+        for g in range(G):
             for j in range(K):
-                out[e + j] *= work.x[t, j]
-                total += out[e + j]
+                out[g * K + j] *= work.x[t, j]
+                total += out[g * K + j]
         work.c[t] = total
         if not total > FLOOR:
             return False
@@ -125,26 +125,27 @@ def walk_forward(candidates: Candidates, begin: int, T: int, chain: StepTable, w
 
 
 @tight_kernel
-def look_back(x: Floats, alpha: Floats, c: float, K: int, beta: Floats, gamma: Floats, u: Floats, v: Floats) -> bool:
-    """From β_t: γ_t [K] (labels), u_t and v_t [states]. False when a sum is too small to trust."""
+def look_back(t: int, K: int, G: int, work: CandidateBuffers) -> float:
+    """From β_t: γ_t [K] (labels) and v_t [states]. Returns the factor with which u_t = factor · v_t; 0 when a sum is too
+    small to trust."""
+    here, end = work.first_state[t], work.first_state[t + 1]
+    alpha, v, x, gamma, beta = work.alpha[here:end], work.v[here:end], work.x[t], work.gamma[t], work.beta
     number = x.dtype.type
     g, total = number(0), number(0)
-    for e in range(0, alpha.shape[0], K):
+    for k in range(G):
         for j in range(K):
-            g += alpha[e + j] * beta[e + j]
-            total += x[j] * beta[e + j]
+            g += alpha[k * K + j] * beta[k * K + j]
+            total += x[j] * beta[k * K + j]
     if not (g > FLOOR and total > FLOOR):
-        return False
-    node, step, edge = number(1 / g), number(1 / total), number(1 / (g * c))
+        return 0.0
+    node, edge = number(1 / g), number(1 / (g * work.c[t]))
     for j in range(K):
         gamma[j] = 0
-    for e in range(0, alpha.shape[0], K):
+    for k in range(G):
         for j in range(K):
-            weight = x[j] * beta[e + j]
-            gamma[j] += alpha[e + j] * beta[e + j] * node
-            u[e + j] = weight * step
-            v[e + j] = weight * edge
-    return True
+            gamma[j] += alpha[k * K + j] * beta[k * K + j] * node
+            v[k * K + j] = x[j] * beta[k * K + j] * edge
+    return float(g * work.c[t] / total)
 
 
 @tight_kernel
@@ -153,23 +154,23 @@ def walk_backward(candidates: Candidates, begin: int, T: int, chain: StepTable, 
     for t in range(T - 1, -1, -1):
         low, high = list_of(candidates, begin + t)
         now = candidates.labels[low:high]
-        K, here, end = now.shape[0], work.first_state[t], work.first_state[t + 1]
+        low, high = list_of(candidates, begin + max(t - 1, 0))
+        last = candidates.labels[low:high]
+        K, G = now.shape[0], count_groups(chain.order, t, last)
         if t == T - 1:
-            for e in range(0, end - here, K):
+            for g in range(G):
                 for j in range(K):
-                    work.beta[e + j] = chain.stop[now[j]]
-        alpha, v = work.alpha[here:end], work.v[here:end]
-        if not look_back(work.x[t], alpha, work.c[t], K, work.beta, work.gamma[t], work.u, v):
+                    work.beta[g * K + j] = chain.stop[now[j]]
+        factor = look_back(t, K, G, work)
+        if factor == 0:
             return False
         if t > 0:
-            low, high = list_of(candidates, begin + t - 1)
-            last = candidates.labels[low:high]
             low, high = list_of(candidates, begin + max(t - chain.order, 0))
             sources = candidates.labels[low:high] if t >= chain.order else work.nothing
-            for g in range((end - here) // K):
+            for g in range(G):
                 first, stride, base = locate_sources(chain.order, t, g, last, chain.n_labels)
-                ahead = work.u[g * K : g * K + K]
-                step_back(ahead, now, chain.table, base, sources, chain.n_labels, first, stride, work.beta)
+                v = work.v[work.first_state[t] + g * K : work.first_state[t] + g * K + K]
+                step_back(v, factor, now, chain.table, base, sources, chain.n_labels, first, stride, work.beta)
     return True
 
 
@@ -188,7 +189,7 @@ def add_steps(
         before = work.alpha[work.first_state[t - 1] : work.first_state[t]]
         v = work.v[work.first_state[t] : work.first_state[t + 1]]
         K = now.shape[0]
-        for g in range(v.shape[0] // K):
+        for g in range(count_groups(chain.order, t, last)):
             first, stride, base = locate_sources(chain.order, t, g, last, chain.n_labels)
             group = v[g * K : g * K + K]
             add_products(before, first, stride, group, weight, now, base, sources, chain.n_labels, counts)

@@ -24,6 +24,7 @@ from tagwright.arrays import Doubles, Floats, Ints, Longs, Shorts
 from tagwright.chain.candidates import (
     Candidates,
     StepTable,
+    count_groups,
     list_of,
     locate_sources,
     locate_states,
@@ -42,7 +43,7 @@ def fill_prefixes(
     for t in range(T):
         low, high = list_of(candidates, begin + t)
         now = candidates.labels[low:high]
-        K = now.shape[0]
+        K, G = now.shape[0], count_groups(chain.order, t, last)
         out = delta[first_state[t] : first_state[t + 1]]
         if t == 0:
             for j in range(K):
@@ -50,13 +51,13 @@ def fill_prefixes(
         else:
             before = delta[first_state[t - 1] : first_state[t]]
             sources = last if chain.order == 1 else older
-            for g in range(out.shape[0] // K):
+            for g in range(G):
                 first, stride, base = locate_sources(chain.order, t, g, last, chain.n_labels)
                 group = out[g * K : g * K + K]
                 step_to_best(before, first, stride, chain.table, base, sources, chain.n_labels, now, group)
-        for e in range(0, out.shape[0], K):
+        for g in range(G):
             for j in range(K):
-                out[e + j] += emission[begin + t, now[j]]
+                out[g * K + j] += emission[begin + t, now[j]]
         older, last = last, now
 
 

@@ -75,13 +75,14 @@ class Candidates(NamedTuple):
         rows[:, :n_labels][~self.mask(n_labels)] = -np.inf
         return rows
 
-    def most_states(self, offsets: Longs, order: int) -> tuple[int, int]:
-        """The most states of a sentence, and of a position."""
-        states = self.sizes
+    def most_states(self, offsets: Longs, order: int) -> tuple[int, int, int]:
+        """The most states of a sentence, and of a position; the most candidates of a token."""
+        sizes = self.sizes
+        states, most = sizes, int(sizes.max())
         if order == 2:
-            states = states * np.concatenate([[1], states[:-1]])
-            states[offsets[:-1]] = self.sizes[offsets[:-1]]
-        return int(np.add.reduceat(states, offsets[:-1]).max()), int(states.max())
+            states = sizes * np.concatenate([[1], sizes[:-1]])
+            states[offsets[:-1]] = sizes[offsets[:-1]]
+        return int(np.add.reduceat(states, offsets[:-1]).max()), int(states.max()) if order == 2 else most, most
 
 
 class StepTable(NamedTuple):
@@ -118,6 +119,12 @@ def locate_states(candidates: Candidates, begin: int, T: int, order: int, first_
 
 
 @tight_kernel
+def count_groups(order: int, t: int, last: Shorts) -> int:
+    """G_t; `last`: the candidates at t − 1, of no use at t = 0. (Not as a quotient: to divide takes long.)"""
+    return 1 if order == 1 or t == 0 else last.shape[0]
+
+
+@tight_kernel
 def locate_sources(order: int, t: int, g: int, last: Shorts, Y: int) -> tuple[int, int, int]:
     """first, stride and base of group g at position t ≥ 1; `last`: the candidates at t − 1."""
     if order == 1:
@@ -130,44 +137,57 @@ def locate_sources(order: int, t: int, g: int, last: Shorts, Y: int) -> tuple[in
 def step_forward(
     before: Floats, first: int, stride: int, W: Floats, base: int, sources: Shorts, Y: int, now: Shorts, out: Floats
 ) -> None:
-    """out[j] = Σ_m before[first + m · stride] W[base + sources[m], now[j]]; four rows of W at a time where whole."""
+    """out[j] = Σ_m before[first + m · stride] W[base + sources[m], now[j]]; four whole rows of W at a time."""
     M = sources.shape[0]
     for j in range(now.shape[0]):
         out[j] = 0
-    if now.shape[0] < Y:
+    if now.shape[0] < Y or M < Y:
         for m in range(M):
             a, row = before[first + m * stride], W[base + sources[m]]
             for j in range(now.shape[0]):
                 out[j] += a * row[now[j]]
         return
-    for m in range(0, M - 3, 4):
-        a0, a1 = before[first + m * stride], before[first + (m + 1) * stride]
-        a2, a3 = before[first + (m + 2) * stride], before[first + (m + 3) * stride]
-        r0, r1 = W[base + sources[m]], W[base + sources[m + 1]]
-        r2, r3 = W[base + sources[m + 2]], W[base + sources[m + 3]]
+    rows = W[base : base + Y]
+    for m in range(0, Y - 3, 4):
+        e = first + m * stride
+        a0, a1, a2, a3 = before[e], before[e + stride], before[e + 2 * stride], before[e + 3 * stride]
+        r0, r1, r2, r3 = rows[m], rows[m + 1], rows[m + 2], rows[m + 3]
         for c in range(Y):
             out[c] += a0 * r0[c] + a1 * r1[c] + a2 * r2[c] + a3 * r3[c]
-    for m in range(M - M % 4, M):
-        a0, r0 = before[first + m * stride], W[base + sources[m]]
+    for m in range(Y - Y % 4, Y):
+        a0, r0 = before[first + m * stride], rows[m]
         for c in range(Y):
             out[c] += a0 * r0[c]
 
 
 @tight_kernel
 def step_back(
-    u: Floats, now: Shorts, W: Floats, base: int, sources: Shorts, Y: int, first: int, stride: int, out: Floats
-) -> None:
-    """out[first + m · stride] = Σ_j W[base + sources[m], now[j]] u[j]."""
-    for m in range(sources.shape[0]):
-        row = W[base + sources[m]]
-        total = u.dtype.type(0)
-        if now.shape[0] < Y:
+    v: Floats, factor: float, now: Shorts, W: Floats, base: int, sources: Shorts, Y: int, first: int, stride: int,
+    out: Floats,
+) -> None:  # fmt: skip
+    """out[first + m · stride] = factor · Σ_j W[base + sources[m], now[j]] v[j]; four whole rows of W at a time (the
+    last four overlap those before)."""
+    M, zero, number = sources.shape[0], v.dtype.type(0), v.dtype.type(factor)
+    if now.shape[0] < Y or M < Y:
+        for m in range(M):
+            row, total = W[base + sources[m]], zero
             for j in range(now.shape[0]):
-                total += row[now[j]] * u[j]
-        else:
-            for c in range(Y):
-                total += row[c] * u[c]
-        out[first + m * stride] = total
+                total += row[now[j]] * v[j]
+            out[first + m * stride] = total * number
+        return
+    rows = W[base : base + Y]
+    for start in range(0, Y, 4):
+        m0 = max(min(start, Y - 4), 0)
+        m1, m2, m3 = min(m0 + 1, Y - 1), min(m0 + 2, Y - 1), min(m0 + 3, Y - 1)
+        r0, r1, r2, r3 = rows[m0], rows[m1], rows[m2], rows[m3]
+        t0, t1, t2, t3 = zero, zero, zero, zero
+        for c in range(Y):
+            t0 += r0[c] * v[c]
+            t1 += r1[c] * v[c]
+            t2 += r2[c] * v[c]
+            t3 += r3[c] * v[c]
+        out[first + m0 * stride], out[first + m1 * stride] = t0 * number, t1 * number
+        out[first + m2 * stride], out[first + m3 * stride] = t2 * number, t3 * number
 
 
 @tight_kernel
@@ -177,37 +197,40 @@ def add_products(
 ) -> None:  # fmt: skip
     """counts[base + sources[m], now[j]] += weight · before[first + m · stride] v[j]."""
     number = v.dtype.type(weight)
-    for m in range(sources.shape[0]):
-        a, row = before[first + m * stride] * number, counts[base + sources[m]]
-        if now.shape[0] < Y:
+    if now.shape[0] < Y or sources.shape[0] < Y:
+        for m in range(sources.shape[0]):
+            a, row = before[first + m * stride] * number, counts[base + sources[m]]
             for j in range(now.shape[0]):
                 row[now[j]] += a * v[j]
-        else:
-            for c in range(Y):
-                row[c] += a * v[c]
+        return
+    for m in range(Y):
+        a = before[first + m * stride] * number
+        for c in range(Y):
+            counts[base + m, c] += a * v[c]
 
 
 @tight_kernel
 def step_to_best(
     before: Floats, first: int, stride: int, S: Floats, base: int, sources: Shorts, Y: int, now: Shorts, out: Floats
 ) -> None:
-    """out[j] = max_m before[first + m · stride] + S[base + sources[m], now[j]], four rows of S at a time where whole
-    (the last four overlap those before)."""
+    """out[j] = max_m before[first + m · stride] + S[base + sources[m], now[j]]; four whole rows of S at a time (the
+    last four overlap those before)."""
     M = sources.shape[0]
     for j in range(now.shape[0]):
         out[j] = -np.inf
-    if now.shape[0] < Y:
+    if now.shape[0] < Y or M < Y:
         for m in range(M):
             d, row = before[first + m * stride], S[base + sources[m]]
             for j in range(now.shape[0]):
                 out[j] = max(out[j], d + row[now[j]])
         return
-    for start in range(0, M, 4):
-        m0 = max(min(start, M - 4), 0)
-        m1, m2, m3 = min(m0 + 1, M - 1), min(m0 + 2, M - 1), min(m0 + 3, M - 1)
+    rows = S[base : base + Y]
+    for start in range(0, Y, 4):
+        m0 = max(min(start, Y - 4), 0)
+        m1, m2, m3 = min(m0 + 1, Y - 1), min(m0 + 2, Y - 1), min(m0 + 3, Y - 1)
         d0, d1 = before[first + m0 * stride], before[first + m1 * stride]
         d2, d3 = before[first + m2 * stride], before[first + m3 * stride]
-        r0, r1, r2, r3 = S[base + sources[m0]], S[base + sources[m1]], S[base + sources[m2]], S[base + sources[m3]]
+        r0, r1, r2, r3 = rows[m0], rows[m1], rows[m2], rows[m3]
         for c in range(Y):
             s0, s1, s2, s3 = d0 + r0[c], d1 + r1[c], d2 + r2[c], d3 + r3[c]
             a = s0 if s0 > s1 else s1
