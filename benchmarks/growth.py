@@ -36,9 +36,9 @@ from typing import Any
 from benchmarks.corpora import add_data_option, read_task, words_alone
 from benchmarks.grown_text import Text, lengthen, relabel, reshape
 from benchmarks.growth_report import print_curve, write_report
-from tagwright.learners._objective import ChainObjective
 from tagwright.learners.crf import CRF
 from tagwright.metrics import evaluate
+from tagwright.objective.threads import ThreadedObjective
 
 DOCS = Path(__file__).parents[1] / "docs"
 BASE = {"tokens": 100_000, "labels": 50, "conjunctions": None, "length": None, "threads": 1, "dictionary": 0,
@@ -95,19 +95,19 @@ def make_learner(point: dict[str, Any]) -> CRF:
 def timed_passes() -> Iterator[list[tuple[float, float]]]:
     """The seconds of every loss-and-gradient pass while this lasts: of the processor, of the clock."""
     passes: list[tuple[float, float]] = []
-    original = ChainObjective.__call__
+    original = ThreadedObjective.__call__
 
-    def timed(self: ChainObjective, vector: Any) -> Any:
+    def timed(self: ThreadedObjective, *given: Any) -> Any:
         began = time.process_time(), time.perf_counter()
-        result = original(self, vector)
+        result = original(self, *given)
         passes.append((time.process_time() - began[0], time.perf_counter() - began[1]))
         return result
 
-    ChainObjective.__call__ = timed  # type: ignore[method-assign]
+    ThreadedObjective.__call__ = timed  # type: ignore[method-assign, assignment]
     try:
         yield passes
     finally:
-        ChainObjective.__call__ = original  # type: ignore[method-assign]
+        ThreadedObjective.__call__ = original  # type: ignore[method-assign]
 
 
 def measure(point: dict[str, Any], train: Text, dev: Text) -> dict[str, Any]:

@@ -23,13 +23,14 @@ from benchmarks.corpora import TASKS, add_data_option, read_task
 from tagwright.arrays import Doubles, Workers
 from tagwright.encode.flat_text import FlatText
 from tagwright.learners._labels import number_labels
-from tagwright.learners._objective import ChainObjective
 from tagwright.learners.crf import CRF
 from tagwright.losses import LOSSES
+from tagwright.objective.problem import TrainingProblem
+from tagwright.objective.threads import ThreadedObjective
 from tagwright.scores.linear import LinearScores
 
 
-def prepare(name: str, folder: Path, workers: Workers) -> tuple[dict[str, ChainObjective], Doubles]:
+def prepare(name: str, folder: Path, workers: Workers) -> tuple[dict[str, ThreadedObjective], Doubles]:
     """The objectives of the four losses on one training set, and the weights to evaluate them at."""
     X, y = read_task(name, folder).train
     model = CRF(FEATURES[name], callbacks=[lambda progress: progress.iteration >= 10]).fit(X, y)
@@ -41,7 +42,11 @@ def prepare(name: str, folder: Path, workers: Workers) -> tuple[dict[str, ChainO
     parts = [trained.weights, *(part.ravel() for part in model.decoder_.chain_scores)]
     weights = np.concatenate(parts).astype(np.float64)
     free = np.ones(len(weights), np.bool_)
-    return {name: ChainObjective(scores, data, loss, free, workers) for name, loss in LOSSES.items()}, weights
+    problems = {
+        name: TrainingProblem(scores, data, None, loss, free, weights, ThreadedObjective)
+        for name, loss in LOSSES.items()
+    }
+    return {name: ThreadedObjective(problem, workers) for name, problem in problems.items()}, weights
 
 
 def main() -> None:
@@ -53,10 +58,11 @@ def main() -> None:
     options = parser.parse_args()
     objectives, weights = prepare(options.task, options.data, Workers(1))
     times: dict[str, list[float]] = {name: [] for name in objectives}
+    references = dict.fromkeys(objectives, 0.0)
     for round_number in range(options.rounds + 1):
         for name, objective in objectives.items():
             began = time.perf_counter()
-            objective(weights)
+            references[name] = objective(weights, references[name]).reference
             if round_number:  # the first one compiles, and finds the reference of the exp losses
                 times[name].append(time.perf_counter() - began)
     base = median(times["sequence_log"])

@@ -23,10 +23,10 @@ import numpy as np
 from benchmarks.accuracy import FEATURES
 from benchmarks.corpora import Task, add_data_option, read_task
 from tagwright import CRF
+from tagwright.chain.labelling_score import score_labels
 from tagwright.encode.flat_text import FlatText
 from tagwright.errors import ConvergenceWarning
 from tagwright.learners._labels import number_labels
-from tagwright.losses.sequence_log import gold_scores
 from tagwright.metrics import evaluate
 from tagwright.scores.linear import LinearScores
 
@@ -41,7 +41,7 @@ def exact_objective(model: CRF, task: Task) -> float:
     decoder.scores.emission(data, 0, data.n_sentences, emission)
     labels = number_labels([label for labels in task.train[1] for label in labels], model.labels_)
     gold = np.empty(data.n_sentences)
-    gold_scores(emission, data.offsets, labels, *decoder.chain_scores, gold)
+    score_labels(emission, data.offsets, labels, *decoder.chain_scores, gold)
     loss = float((decoder.marginals(data, None)[1] - gold).sum())
     assert isinstance(decoder.scores, LinearScores)
     weights = np.concatenate([decoder.scores.weights, *(part.ravel() for part in decoder.chain_scores)])

@@ -20,7 +20,8 @@ from typing import Any
 
 from tagwright import CRF, StructuredPerceptron, Tagger
 from tagwright.errors import ConvergenceWarning
-from tagwright.learners import SequenceTagger, _objective, load
+from tagwright.learners import SequenceTagger, load
+from tagwright.objective.threads import ThreadedObjective
 from tagwright.optim.progress import Progress
 
 Order = dict[str, Any]
@@ -67,11 +68,11 @@ def time_passes(order: Order) -> dict[str, Any]:
     text = read(order, "train")
     times: list[float] = []
     marks: list[float] = []
-    original = _objective.ChainObjective.__call__
+    original = ThreadedObjective.__call__
 
-    def timed(self: _objective.ChainObjective, vector: Any) -> Any:
+    def timed(self: ThreadedObjective, *given: Any) -> Any:
         began = time.perf_counter()
-        result = original(self, vector)
+        result = original(self, *given)
         times.append(time.perf_counter() - began)
         return result
 
@@ -79,7 +80,7 @@ def time_passes(order: Order) -> dict[str, Any]:
         marks.append(progress.seconds)
         return progress.iteration >= int(order["rounds"])
 
-    _objective.ChainObjective.__call__ = timed  # type: ignore[method-assign]
+    ThreadedObjective.__call__ = timed  # type: ignore[method-assign, assignment]
     make(order, callbacks=[note]).fit(*text)
     epochs = [after - before for before, after in pairwise(marks)]
     settings = order["settings"]

@@ -10,11 +10,15 @@ from oracle import best_path, edge_marginals, log_partition, node_marginals, ran
 
 from tagwright._jit import JIT
 from tagwright.arrays import padded
-from tagwright.chain import candidates as module
-from tagwright.chain.candidates import Candidates, best_paths_of_candidates, expect_of_candidates
-from tagwright.chain.forward_backward import Chain, expect
+from tagwright.chain import candidate_forward_backward, candidate_viterbi
+from tagwright.chain import candidates as steps_of_candidates
+from tagwright.chain.candidates import Candidates
+from tagwright.chain.forward_backward import Chain
 from tagwright.chain.lattice import Lattice
-from tagwright.chain.viterbi import Steps, best_paths
+from tagwright.chain.term_weight import SentenceWeights
+from tagwright.chain.viterbi import Steps
+
+KERNELS = (steps_of_candidates, candidate_forward_backward, candidate_viterbi)
 
 TOLERANCE = {np.float32: 2e-5, np.float64: 1e-10}
 
@@ -56,7 +60,7 @@ def test_expectations_equal_enumeration(dtype: type, scale: float) -> None:
     for _ in range(60):
         rows, offsets, candidates, lattices = make_run(rng, dtype, scale=scale)
         chain = Chain.build(lattices[0].transition, lattices[0].start, lattices[0].stop, dtype)
-        found = expect_of_candidates(rows, offsets, candidates, chain)
+        found = chain.expect(rows, offsets, candidates=candidates)
         edges = np.zeros((chain.n_labels, chain.n_labels))
         for i, lattice in enumerate(lattices):
             truth = log_partition(lattice)
@@ -66,7 +70,7 @@ def test_expectations_equal_enumeration(dtype: type, scale: float) -> None:
                 continue
             possible += 1
             assert found.log_z[i] == pytest.approx(truth, rel=TOLERANCE[dtype], abs=TOLERANCE[dtype] * 10)
-            gamma = rows[offsets[i] : offsets[i + 1], : chain.n_labels]
+            gamma = found.marginals[offsets[i] : offsets[i + 1], : chain.n_labels]
             np.testing.assert_allclose(gamma, node_marginals(lattice), atol=TOLERANCE[dtype] * 10)
             edges += edge_marginals(lattice).sum(axis=0)
         np.testing.assert_allclose(found.transitions, edges, atol=TOLERANCE[dtype] * 50)
@@ -81,7 +85,7 @@ def test_best_paths_equal_enumeration(whole: bool) -> None:
     for _ in range(100):
         rows, offsets, candidates, lattices = make_run(rng, np.float64, whole=whole)
         steps = Steps.build(lattices[0].transition, lattices[0].start, lattices[0].stop, np.float64)
-        labels, scores = best_paths_of_candidates(rows, offsets, candidates, steps)
+        labels, scores = steps.best_paths(rows, offsets, candidates)
         for lattice, score, b, e in zip(lattices, scores, offsets[:-1], offsets[1:], strict=True):
             if log_partition(lattice) == -np.inf:
                 assert score == -np.inf
@@ -106,14 +110,14 @@ def test_equal_to_the_dense_kernels(everything: bool) -> None:
     masked = rows.copy()
     masked[:, :Y][~candidates.mask(Y)] = -np.inf
     scores = rng.normal(size=(Y, Y)), rng.normal(size=Y), rng.normal(size=Y)
-    mine = best_paths_of_candidates(rows, offsets, candidates, Steps.build(*scores, np.float32))
-    yours = best_paths(masked, offsets, Steps.build(*scores, np.float32))
+    steps = Steps.build(*scores, np.float32)
+    mine, yours = steps.best_paths(rows, offsets, candidates), steps.best_paths(masked, offsets)
     np.testing.assert_array_equal(mine[0], yours[0])
     np.testing.assert_allclose(mine[1], yours[1], rtol=1e-6)
     chain = Chain.build(*scores, np.float32)
-    found, dense = expect_of_candidates(rows, offsets, candidates, chain), expect(masked, offsets, chain)
+    found, dense = chain.expect(rows, offsets, candidates=candidates, out=rows), chain.expect(masked, offsets)
     np.testing.assert_allclose(found.log_z, dense.log_z, rtol=1e-6)
-    np.testing.assert_allclose(rows[:, :Y], masked[:, :Y], atol=1e-5)
+    np.testing.assert_allclose(rows[:, :Y], dense.marginals[:, :Y], atol=1e-5)
     np.testing.assert_allclose(found.transitions, dense.transitions, atol=1e-3)
 
 
@@ -123,12 +127,13 @@ def test_underflow_goes_to_log_space_not_to_a_wrong_number() -> None:
     rows[:, :3] = [[0.0, -200.0, 500.0], [0.0, 0.0, 500.0]]
     transition = np.array([[-np.inf, -np.inf, 0.0], [0.0, 0.0, 0.0], [0.0, 0.0, 0.0]])
     lists = Candidates(np.zeros(2, np.int32), np.array([0, 2]), np.array([0, 1], np.uint16))
-    found = expect_of_candidates(
-        rows, np.array([0, 2]), lists, Chain.build(transition, np.zeros(3), np.zeros(3), np.float32)
-    )
+    chain = Chain.build(transition, np.zeros(3), np.zeros(3), np.float32)
+    given = SentenceWeights(np.array([3.0]), np.array([-200.0]), 1.0)
+    found = chain.expect(rows, np.array([0, 2]), given, candidates=lists)
     assert found.log_z[0] == pytest.approx(-200.0 + np.log(2.0))
-    np.testing.assert_allclose(rows[:, :3], [[0.0, 1.0, 0.0], [0.5, 0.5, 0.0]], atol=1e-6)
-    np.testing.assert_allclose(found.transitions[:2, :2], [[0.0, 0.0], [0.5, 0.5]], atol=1e-6)
+    assert found.weights[0] == pytest.approx(6.0, rel=1e-5)  # 3 · exp(log Z + 200)
+    np.testing.assert_allclose(found.marginals[:, :3], [[0.0, 1.0, 0.0], [0.5, 0.5, 0.0]], atol=1e-6)
+    np.testing.assert_allclose(found.transitions[:2, :2], [[0.0, 0.0], [3.0, 3.0]], atol=1e-5)
     assert not found.transitions[2].any()
 
 
@@ -139,13 +144,19 @@ def test_kernel_equals_plain_python(monkeypatch: pytest.MonkeyPatch) -> None:
         rows, offsets, candidates, lattices = make_run(rng, np.float64, scale=1.0, forbid=0.0)
         lattice = lattices[0]
         steps = Steps.build(lattice.transition, lattice.start, lattice.stop, np.float64)
-        best = best_paths_of_candidates(rows, offsets, candidates, steps)
+        best = steps.best_paths(rows, offsets, candidates)
         chain = Chain.build(lattice.transition, lattice.start, lattice.stop, np.float64)
-        found = expect_of_candidates(rows, offsets, candidates, chain)
-        return [rows, found.log_z, found.transitions, *best]
+        found = chain.expect(rows, offsets, candidates=candidates)
+        return [found.marginals, found.log_z, found.transitions, *best]
 
     compiled = run()
-    for name in [name for name, value in vars(module).items() if hasattr(value, "py_func")]:
-        monkeypatch.setattr(module, name, getattr(module, name).py_func)
+    use_plain_python(monkeypatch)
     for mine, yours in zip(compiled, run(), strict=True):
         np.testing.assert_allclose(mine, yours, rtol=1e-12, atol=1e-300)
+
+
+def use_plain_python(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The kernels over candidates as plain Python."""
+    for module in KERNELS:
+        for name in [name for name, value in vars(module).items() if hasattr(value, "py_func")]:
+            monkeypatch.setattr(module, name, getattr(module, name).py_func)

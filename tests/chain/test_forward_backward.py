@@ -12,9 +12,10 @@ from tagwright._jit import JIT
 from tagwright.arrays import padded
 from tagwright.chain import forward_backward as fast
 from tagwright.chain import recursion
-from tagwright.chain.forward_backward import Chain, exp_row, expect
+from tagwright.chain.forward_backward import Chain, PairBuffers, RunSums, exp_row
 from tagwright.chain.lattice import Lattice
 from tagwright.chain.log_space import log_forward_backward
+from tagwright.chain.term_weight import SentenceWeights
 
 TOLERANCE = {np.float32: 2e-5, np.float64: 1e-10}
 
@@ -52,7 +53,7 @@ def test_expect_equals_enumeration(dtype: type, scale: float) -> None:
             Lattice(rows[b:e, : chain.n_labels].astype(np.float64), *chain.scores)
             for b, e in itertools.pairwise(offsets)
         ]
-        found = expect(rows, offsets, chain)
+        found = chain.expect(rows, offsets, out=rows if len(lattices) % 2 else None)
         edges = np.zeros((chain.n_labels, chain.n_labels))
         for i, lattice in enumerate(lattices):
             truth = log_partition(lattice)
@@ -61,10 +62,11 @@ def test_expect_equals_enumeration(dtype: type, scale: float) -> None:
                 continue
             possible += 1
             assert found.log_z[i] == pytest.approx(truth, rel=TOLERANCE[dtype], abs=TOLERANCE[dtype] * 10)
-            gamma = rows[offsets[i] : offsets[i + 1], : chain.n_labels]
+            gamma = found.marginals[offsets[i] : offsets[i + 1], : chain.n_labels]
             np.testing.assert_allclose(gamma, node_marginals(lattice), atol=TOLERANCE[dtype] * 10)
             edges += edge_marginals(lattice).sum(axis=0)
         np.testing.assert_allclose(found.transitions, edges, atol=TOLERANCE[dtype] * 50)
+        assert not found.marginals[:, chain.n_labels :].any()
     assert possible > 40
 
 
@@ -74,14 +76,13 @@ def test_long_sentence_and_fifty_labels_equal_log_space() -> None:
     lattices = [Lattice(rng.normal(size=(T, Y)) * 3, np.zeros((Y, Y)), np.zeros(Y), np.zeros(Y)) for T in lengths]
     transition, start, stop = rng.normal(size=(Y, Y)), rng.normal(size=Y), rng.normal(size=Y)
     rows, offsets = lay_out(lattices, np.float32)
-    scores = rows.copy()
-    found = expect(rows, offsets, Chain.build(transition, start, stop, np.float32))
+    found = Chain.build(transition, start, stop, np.float32).expect(rows, offsets)
     counts = np.zeros((Y, Y))
     for i, (b, e) in enumerate(itertools.pairwise(offsets)):
         gamma = np.empty((e - b, Y))
-        log_z = log_forward_backward(scores[b:e].astype(np.float64), transition, start, stop, gamma, counts)
+        log_z = log_forward_backward(rows[b:e].astype(np.float64), transition, start, stop, gamma, counts)
         assert found.log_z[i] == pytest.approx(log_z, rel=1e-6)
-        np.testing.assert_allclose(rows[b:e, :Y], gamma, atol=1e-5)
+        np.testing.assert_allclose(found.marginals[b:e, :Y], gamma, atol=1e-5)
     np.testing.assert_allclose(found.transitions, counts, atol=2e-2, rtol=1e-4)
 
 
@@ -90,19 +91,19 @@ def test_underflow_goes_to_log_space_not_to_a_wrong_number() -> None:
     emission = np.array([[0.0, -200.0], [0.0, 0.0]])
     transition = np.array([[-np.inf, -np.inf], [0.0, 0.0]])
     rows, offsets = lay_out([Lattice(emission, transition, np.zeros(2), np.zeros(2))], np.float32)
-    found = expect(rows, offsets, Chain.build(transition, np.zeros(2), np.zeros(2), np.float32))
+    found = Chain.build(transition, np.zeros(2), np.zeros(2), np.float32).expect(rows, offsets)
     assert found.log_z[0] == pytest.approx(-200.0 + np.log(2.0))
-    np.testing.assert_allclose(rows[:, :2], [[0.0, 1.0], [0.5, 0.5]], atol=1e-6)
+    np.testing.assert_allclose(found.marginals[:, :2], [[0.0, 1.0], [0.5, 0.5]], atol=1e-6)
     np.testing.assert_allclose(found.transitions, [[0.0, 0.0], [0.5, 0.5]], atol=1e-6)
 
 
 @pytest.mark.parametrize("depth", [1.0, 200.0])
-def test_tilted_weights_multiply_the_transitions(depth: float) -> None:
+def test_weights_of_sentences_multiply_the_transitions(depth: float) -> None:
     """In scaled numbers and in log space: 3 · exp(log Z − pivot) = 6 of the same sentence."""
     transition = np.array([[-np.inf, -np.inf], [0.0, 0.0]])
     rows, offsets = lay_out([Lattice(np.array([[0.0, -depth], [0.0, 0.0]]), transition, *np.zeros((2, 2)))], np.float32)
     chain = Chain.build(transition, np.zeros(2), np.zeros(2), np.float32)
-    found = expect(rows, offsets, chain, weights=np.array([3.0]), pivots=np.array([-depth]), rate=1.0)
+    found = chain.expect(rows, offsets, SentenceWeights(np.array([3.0]), np.array([-depth]), 1.0))
     assert found.weights[0] == pytest.approx(6.0, rel=1e-5)
     np.testing.assert_allclose(found.transitions, [[0.0, 0.0], [3.0, 3.0]], atol=1e-5)
 
@@ -138,18 +139,11 @@ def test_kernel_equals_plain_python() -> None:
     scores[:, :Y] = rng.normal(size=(8, Y)) * 3
 
     def run(function: object) -> list[np.ndarray]:
-        rows, P, L = scores.copy(), padded(Y), 4
-        edges, log_z, done = np.zeros((P, P)), np.empty(3), np.empty(3, np.bool_)
-        weights = np.array([1.0, 0.5, 2.0])
-        work = np.empty((3, 2 * L, P))
-        none = np.empty(0, np.int32)
-        function(  # type: ignore[operator]
-            rows, offsets, chain.matrix, chain.transposed, chain.start, chain.stop, Y, work[0], work[1], work[2],
-            np.empty(2 * L), np.empty((4, P)), none, none.view(np.float32),
-            np.empty(2, np.int64), np.empty(2), np.empty(2, np.bool_), edges, log_z, done,
-            weights, np.full(3, 2.0), 0.5,
-        )  # fmt: skip
-        return [rows, edges, log_z, done, weights]
+        rows, P = np.empty_like(scores), padded(Y)
+        given = SentenceWeights(np.array([1.0, 0.5, 2.0]), np.full(3, 2.0), 0.5)
+        found = RunSums(np.zeros((P, P)), np.empty(3), np.empty(3), np.empty(3, np.bool_))
+        function(scores, offsets, chain, given, PairBuffers.build(4, P, np.float64), found, rows)  # type: ignore[operator]
+        return [rows, *found]
 
     for compiled, plain in zip(run(fast.forward_backward), run(fast.forward_backward.py_func), strict=True):
         np.testing.assert_allclose(compiled, plain, rtol=1e-12, atol=1e-300)

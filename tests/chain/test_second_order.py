@@ -6,7 +6,7 @@ import itertools
 
 import numpy as np
 import pytest
-from chain.test_candidates import random_candidates
+from chain.test_candidates import random_candidates, use_plain_python
 from oracle import (
     TrigramLattice,
     all_labellings,
@@ -21,13 +21,11 @@ from oracle import (
 
 from tagwright._jit import JIT
 from tagwright.arrays import padded
-from tagwright.chain import candidates as candidate_kernels
-from tagwright.chain import log_space, recursion, second_order, second_order_paths
+from tagwright.chain import recursion
 from tagwright.chain.candidates import Candidates
 from tagwright.chain.forward_backward import Chain
 from tagwright.chain.lattice import Lattice
-from tagwright.chain.second_order import SecondOrderChain, expect_of_pairs
-from tagwright.chain.second_order_paths import PairSteps, best_paths_of_pairs, k_best_of_pairs
+from tagwright.chain.second_order import SecondOrderChain, SecondOrderSteps
 from tagwright.chain.trigrams import Trigrams, check_size
 from tagwright.errors import ParameterError
 
@@ -63,8 +61,8 @@ class Run:
     def chain(self, dtype: type) -> SecondOrderChain:
         return SecondOrderChain.build(Chain.build(*self.chain_scores, dtype), self.trigrams, dtype)
 
-    def steps(self) -> PairSteps:
-        return PairSteps.build(*self.chain_scores, self.trigrams, np.float64)
+    def steps(self) -> SecondOrderSteps:
+        return SecondOrderSteps.build(self.chain_scores, self.trigrams, np.float64)
 
 
 @pytest.mark.parametrize("everything", [False, True])
@@ -76,7 +74,7 @@ def test_expectations_equal_enumeration(dtype: type, scale: float, everything: b
     for _ in range(30):
         run = Run(rng, dtype, everything=everything, scale=scale)
         Y = run.trigrams.n_labels
-        found = expect_of_pairs(run.rows, run.offsets, run.candidates, run.chain(dtype))
+        found = run.chain(dtype).expect(run.rows, run.offsets, candidates=run.candidates)
         transitions, trigrams = np.zeros((Y, Y)), np.zeros((Y, Y, Y))
         for i, lattice in enumerate(run.lattices):
             truth = log_partition(lattice)
@@ -85,7 +83,7 @@ def test_expectations_equal_enumeration(dtype: type, scale: float, everything: b
                 continue
             possible += 1
             assert found.log_z[i] == pytest.approx(truth, rel=TOLERANCE[dtype], abs=TOLERANCE[dtype] * 10)
-            gamma = run.rows[run.offsets[i] : run.offsets[i + 1], :Y]
+            gamma = found.marginals[run.offsets[i] : run.offsets[i + 1], :Y]
             np.testing.assert_allclose(gamma, node_marginals(lattice), atol=TOLERANCE[dtype] * 50)
             transitions += edge_marginals(lattice).sum(axis=0)
             for labels, p in [(y, np.exp(s - truth)) for y, s in all_labellings(lattice)]:
@@ -114,9 +112,9 @@ def test_best_paths_equal_enumeration(whole: bool, everything: bool) -> None:
     rng = np.random.default_rng(17 + whole)
     for _ in range(60):
         run = Run(rng, everything=everything, whole=whole)
-        labels, scores = best_paths_of_pairs(run.rows, run.offsets, run.candidates, run.steps())
+        labels, scores = run.steps().best_paths(run.rows, run.offsets, run.candidates)
         for i, (lattice, b, e) in enumerate(zip(run.lattices, run.offsets[:-1], run.offsets[1:], strict=True)):
-            paths, values = k_best_of_pairs(run.rows[b:e], run.candidates.part(b, e), run.steps(), 9)
+            paths, values = run.steps().k_best(run.rows[b:e], 9, run.candidates.part(b, e))
             true_paths, true_values = k_best(lattice, 9)
             np.testing.assert_allclose(values, true_values, rtol=1e-12, atol=1e-9)
             if not len(true_values):
@@ -147,20 +145,19 @@ def test_long_sentence_equals_the_definition_over_pairs() -> None:
     Y, T = 6, 60
     emission, trigram = rng.normal(size=(T, Y)) * 2, rng.normal(size=(Y, Y, Y))
     scores = rng.normal(size=(Y, Y)), rng.normal(size=Y), rng.normal(size=Y)
-    trigrams, everything = Trigrams(Y, np.arange(Y**3), trigram.ravel()), Candidates.everything(T, Y)
+    trigrams = Trigrams(Y, np.arange(Y**3), trigram.ravel())
     truth = pair_lattice(emission, scores, trigram)
     for dtype in (np.float64, np.float32):
         rows = np.zeros((T, padded(Y)), dtype)
         rows[:, :Y] = emission
         chain = SecondOrderChain.build(Chain.build(*scores, dtype), trigrams, dtype)
-        found = expect_of_pairs(rows, np.array([0, T]), everything, chain)
+        found = chain.expect(rows, np.array([0, T]), out=rows)
         assert found.log_z[0] == pytest.approx(recursion.log_partition(truth), rel=1e-6)
         nodes = recursion.node_marginals(truth).reshape(T, Y + 1, Y).sum(axis=1)
         np.testing.assert_allclose(rows[:, :Y], nodes, atol=TOLERANCE[dtype])
         assert found.trigrams.sum() == pytest.approx(T - 2, rel=1e-5)
         assert found.transitions.sum() == pytest.approx(T - 1, rel=1e-5)
-    steps = PairSteps.build(*scores, trigrams, np.float64)
-    labels, best = best_paths_of_pairs(emission, np.array([0, T]), everything, steps)
+    labels, best = SecondOrderSteps.build(scores, trigrams, np.float64).best_paths(emission, np.array([0, T]))
     pairs, score = recursion.best_path(truth)
     np.testing.assert_array_equal(labels, pairs % Y)
     assert best[0] == pytest.approx(score)
@@ -173,11 +170,9 @@ def test_underflow_goes_to_log_space_not_to_a_wrong_number() -> None:
     transition = np.array([[-np.inf, -np.inf], [0.0, 0.0]])
     first = Chain.build(transition, np.zeros(2), np.zeros(2), np.float32)
     trigrams = Trigrams(2, np.array([6]), np.array([np.log(3.0)]))  # 1 1 0
-    found = expect_of_pairs(
-        rows, np.array([0, 3]), Candidates.everything(3, 2), SecondOrderChain.build(first, trigrams, np.float32)
-    )
+    found = SecondOrderChain.build(first, trigrams, np.float32).expect(rows, np.array([0, 3]))
     assert found.log_z[0] == pytest.approx(-200.0 + np.log(4.0))  # 110 weighs 3, 111 weighs 1
-    np.testing.assert_allclose(rows[:, :2], [[0.0, 1.0], [0.0, 1.0], [0.75, 0.25]], atol=1e-6)
+    np.testing.assert_allclose(found.marginals[:, :2], [[0.0, 1.0], [0.0, 1.0], [0.75, 0.25]], atol=1e-6)
     np.testing.assert_allclose(found.transitions, [[0.0, 0.0], [0.75, 1.25]], atol=1e-6)
     np.testing.assert_allclose(found.trigrams, [0.75], atol=1e-6)
 
@@ -195,15 +190,13 @@ def test_kernel_equals_plain_python(monkeypatch: pytest.MonkeyPatch) -> None:
     def results() -> list[np.ndarray]:
         run = Run(np.random.default_rng(8), everything=False, scale=1.0, forbid=0.0)
         b, e = run.offsets[:2]
-        best = best_paths_of_pairs(run.rows, run.offsets, run.candidates, run.steps())
-        more = k_best_of_pairs(run.rows[b:e], run.candidates.part(b, e), run.steps(), 5)
-        found = expect_of_pairs(run.rows, run.offsets, run.candidates, run.chain(np.float64))
-        return [run.rows, found.log_z, found.transitions, found.trigrams, *best, *more]
+        best = run.steps().best_paths(run.rows, run.offsets, run.candidates)
+        more = run.steps().k_best(run.rows[b:e], 5, run.candidates.part(b, e))
+        found = run.chain(np.float64).expect(run.rows, run.offsets, candidates=run.candidates)
+        return [found.marginals, found.log_z, found.transitions, found.trigrams, *best, *more]
 
     compiled = results()
-    for module in (candidate_kernels, log_space, second_order, second_order_paths):
-        for name in [name for name, value in vars(module).items() if hasattr(value, "py_func")]:
-            monkeypatch.setattr(module, name, getattr(module, name).py_func)
+    use_plain_python(monkeypatch)
     for mine, yours in zip(compiled, results(), strict=True):
         np.testing.assert_allclose(mine, yours, rtol=1e-12, atol=1e-300)
 
@@ -219,6 +212,6 @@ def test_float32_loses_little_over_many_tokens() -> None:
     for dtype in (np.float32, np.float64):
         chain = SecondOrderChain.build(Chain.build(*scores, dtype), trigrams, dtype)
         offsets = np.arange(0, n + 1, 20)
-        found = expect_of_pairs(emission.astype(dtype), offsets, Candidates.everything(n, Y), chain)
+        found = chain.expect(emission.astype(dtype), offsets)
         sums.append(found.log_z.sum())
     assert sums[0] == pytest.approx(sums[1], abs=2e-3)

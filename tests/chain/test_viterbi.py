@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from oracle import best_path, log_partition, random_lattice
@@ -11,7 +9,7 @@ from oracle import best_path, log_partition, random_lattice
 from tagwright.arrays import padded
 from tagwright.chain import recursion
 from tagwright.chain.lattice import Lattice
-from tagwright.chain.viterbi import Steps, best_paths
+from tagwright.chain.viterbi import Steps
 
 
 def decode(lattice: Lattice, dtype: type = np.float64, *, prune: bool = True) -> tuple[np.ndarray, float]:
@@ -19,8 +17,8 @@ def decode(lattice: Lattice, dtype: type = np.float64, *, prune: bool = True) ->
     rows[:, : lattice.n_labels] = lattice.emission
     steps = Steps.build(lattice.transition, lattice.start, lattice.stop, dtype)
     if not prune:
-        steps = replace(steps, lead=np.full_like(steps.lead, 1e30))
-    labels, scores = best_paths(rows, np.array([0, lattice.n_positions]), steps)
+        steps = steps._replace(bounds=np.full_like(steps.bounds, 1e30))
+    labels, scores = steps.best_paths(rows, np.array([0, lattice.n_positions]))
     return labels, float(scores[0])
 
 
@@ -65,9 +63,9 @@ def test_pruning_changes_nothing(dtype: type, spread: float) -> None:
 
 
 def test_pruning_prunes() -> None:
-    """The lead of a label over the best is what it can gain at most in one step, here 2 (plus the margin)."""
+    """The bound of a label is what it can gain at most on the best one in one step, here 2 (plus the margin)."""
     transition = np.array([[0.0, 1.0], [2.0, 0.0]])
     steps = Steps.build(transition, np.zeros(2), np.zeros(2), np.float64)
-    lead = steps.lead[:, :2]
-    np.testing.assert_allclose(lead, [[0.0, 2.0], [1.0, 0.0]], atol=2e-3)
-    assert (lead > [[-1e-9, 2.0], [1.0, -1e-9]]).all()
+    bounds = steps.bounds[:, :2]
+    np.testing.assert_allclose(bounds, [[0.0, 2.0], [1.0, 0.0]], atol=2e-3)
+    assert (bounds > [[-1e-9, 2.0], [1.0, -1e-9]]).all()

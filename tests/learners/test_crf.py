@@ -78,9 +78,9 @@ def test_same_minimum_and_predictions_as_crfsuite(everything: bool, c2: float, t
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_threads_do_not_change_a_bit(dtype: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tagwright.learners._objective.BLOCK_BYTES", 25600)
-    monkeypatch.setattr("tagwright.learners._objective.RUN_BYTES", 6400)
-    monkeypatch.setattr("tagwright.learners._objective.RUN_TOKENS_A_LABEL", 1)
+    monkeypatch.setattr("tagwright.objective.threads.BLOCK_BYTES", 25600)
+    monkeypatch.setattr("tagwright.objective.threads.RUN_BYTES", 6400)
+    monkeypatch.setattr("tagwright.objective.threads.RUN_TOKENS_A_LABEL", 1)
     X, y = toy_words(150)
     models = [CRF("ner", dtype=dtype, n_jobs=n_jobs, c2=0.1).fit(X, y) for n_jobs in (1, 2, 3)]
     for model in models[1:]:

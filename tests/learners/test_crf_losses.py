@@ -31,9 +31,9 @@ def test_every_loss_learns(loss: str, tmp_path: object) -> None:
 
 @pytest.mark.parametrize("loss", LOSSES)
 def test_threads_do_not_change_a_bit(loss: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tagwright.learners._objective.BLOCK_BYTES", 25600)
-    monkeypatch.setattr("tagwright.learners._objective.RUN_BYTES", 6400)
-    monkeypatch.setattr("tagwright.learners._objective.RUN_TOKENS_A_LABEL", 1)
+    monkeypatch.setattr("tagwright.objective.threads.BLOCK_BYTES", 25600)
+    monkeypatch.setattr("tagwright.objective.threads.RUN_BYTES", 6400)
+    monkeypatch.setattr("tagwright.objective.threads.RUN_TOKENS_A_LABEL", 1)
     X, y = toy_words(120)
     weight = np.linspace(0.5, 2, len(X))
     one, two = (CRF("ner", loss=loss, n_jobs=n).fit(X, y, sample_weight=weight) for n in (1, 2))

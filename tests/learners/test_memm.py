@@ -53,9 +53,9 @@ def test_sentences_of_one_word_make_it_a_crf() -> None:
 
 
 def test_threads_do_not_change_a_bit(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tagwright.learners._objective.BLOCK_BYTES", 25600)
-    monkeypatch.setattr("tagwright.learners._objective.RUN_BYTES", 6400)
-    monkeypatch.setattr("tagwright.learners._objective.RUN_TOKENS_A_LABEL", 1)
+    monkeypatch.setattr("tagwright.objective.threads.BLOCK_BYTES", 25600)
+    monkeypatch.setattr("tagwright.objective.threads.RUN_BYTES", 6400)
+    monkeypatch.setattr("tagwright.objective.threads.RUN_TOKENS_A_LABEL", 1)
     X, y = toy_words(150)
     models = [MEMM("ner", n_jobs=n_jobs).fit(X, y) for n_jobs in (1, 3)]
     np.testing.assert_array_equal(models[0].decoder_.scores.weights, models[1].decoder_.scores.weights)

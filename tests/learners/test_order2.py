@@ -18,11 +18,12 @@ from tagwright.errors import DataError, ModelFileError, ParameterError
 from tagwright.io.spans import read_spans
 from tagwright.learners import load
 from tagwright.learners._labels import number_labels
-from tagwright.learners._objective import ChainObjective
 from tagwright.learners._weights import find_trigrams
 from tagwright.learners.crf import CRF
 from tagwright.losses import LOSSES
 from tagwright.model_file import read_model, write_model
+from tagwright.objective.problem import TrainingProblem
+from tagwright.objective.threads import ThreadedObjective
 
 KINDS = {"order 2": {"order": 2}, "dictionary": {"tag_dictionary": 2}, "both": {"order": 2, "tag_dictionary": 2}}
 TEMPLATES = "word suffix(1) @ -1..0"
@@ -88,17 +89,18 @@ def test_objective_and_gradient(kind: str, loss: str) -> None:
     trigrams = np.empty(0) if decoder.trigrams is None else decoder.trigrams.weights
     vector = np.concatenate([decoder.scores.weights, trigrams, *[part.ravel() for part in decoder.chain_scores]])
     weights = np.random.default_rng(0).random(len(X))  # of sentences
-    objective = ChainObjective(
-        decoder.scores, data, LOSSES[loss], np.ones(len(vector), np.bool_), Workers(1),
-        np.repeat(weights, data.lengths), dictionary=decoder.dictionary, keys=keys,
+    problem = TrainingProblem(
+        decoder.scores, data, np.repeat(weights, data.lengths), LOSSES[loss], np.ones(len(vector), np.bool_), vector,
+        ThreadedObjective, dictionary=decoder.dictionary, keys=keys,
     )  # fmt: skip
-    value, gradient = objective(vector)
+    objective = problem.objective(Workers(1))
+    value, gradient, _ = objective(vector)
     pairs = zip(lattices(model, X), y, strict=True)
     terms = np.array([log_partition(lattice) - oracle_score(lattice, labels, model) for lattice, labels in pairs])
     total = weights.sum()
     exp = total * np.log((weights * np.exp(terms)).sum() / total)
     assert value == pytest.approx((weights * terms).sum() if loss == "sequence_log" else exp, rel=1e-9)
-    assert len(gradient) == objective.n_weights == decoder.scores.pattern.n_weights + len(trigrams) + Y * Y + 2 * Y
+    assert len(gradient) == decoder.scores.pattern.n_weights + len(trigrams) + Y * Y + 2 * Y
     np.testing.assert_allclose(gradient, numerical_gradient(lambda w: objective(w)[0], vector), atol=1e-5)
     gold = sum(oracle_score(lattice, labels, model) for lattice, labels in zip(lattices(model, X), y, strict=True))
     assert objective.count_features() @ vector == pytest.approx(gold)
@@ -173,10 +175,10 @@ def test_a_file_that_does_not_fit_together_is_refused(name: str, change: object,
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_threads_do_not_change_a_bit(dtype: str, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tagwright.learners._objective.BLOCK_BYTES", 12800)
-    monkeypatch.setattr("tagwright.learners._objective.RUN_BYTES", 3200)
-    monkeypatch.setattr("tagwright.learners._objective.RUN_TOKENS_A_LABEL", 1)
-    monkeypatch.setattr("tagwright.learners._objective.SECOND_ORDER_RUNS", 1)
+    monkeypatch.setattr("tagwright.objective.threads.BLOCK_BYTES", 12800)
+    monkeypatch.setattr("tagwright.objective.threads.RUN_BYTES", 3200)
+    monkeypatch.setattr("tagwright.objective.threads.RUN_TOKENS_A_LABEL", 1)
+    monkeypatch.setattr("tagwright.objective.threads.SECOND_ORDER_RUNS", 1)
     X, y = repeated_words(150)
     models = [CRF("ner", dtype=dtype, n_jobs=n_jobs, **KINDS[kind]).fit(X, y) for n_jobs in (1, 2, 3)]
     for model in models[1:]:

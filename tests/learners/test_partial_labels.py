@@ -85,9 +85,9 @@ def test_pairs_that_may_be_have_weights() -> None:
 
 
 def test_threads_do_not_change_a_bit(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tagwright.learners._objective.BLOCK_BYTES", 25600)
-    monkeypatch.setattr("tagwright.learners._objective.RUN_BYTES", 3200)
-    monkeypatch.setattr("tagwright.learners._objective.RUN_TOKENS_A_LABEL", 1)
+    monkeypatch.setattr("tagwright.objective.threads.BLOCK_BYTES", 25600)
+    monkeypatch.setattr("tagwright.objective.threads.RUN_BYTES", 3200)
+    monkeypatch.setattr("tagwright.objective.threads.RUN_TOKENS_A_LABEL", 1)
     X, y = toy_words(150)
     partial = [row if i % 3 == 0 else labels for i, (row, labels) in enumerate(zip(hide(y, 0.3), y, strict=True))]
     models = [CRF("ner", n_jobs=n_jobs).fit(X, partial) for n_jobs in (1, 3)]

@@ -47,9 +47,9 @@ def test_value_and_gradient(dtype: type) -> None:
         exact = dtype is np.float64
         np.testing.assert_array_equal(found.weights, weights)
         assert weights @ found.terms == pytest.approx(value(vector), abs=1e-10 if exact else 1e-5)
-        gradient = np.concatenate([rows[:, :Y].ravel(), found.transition.ravel(), found.start, found.stop])
+        gradient = np.concatenate([found.emission[:, :Y].ravel(), found.transition.ravel(), found.start, found.stop])
         np.testing.assert_allclose(gradient, numerical_gradient(value, vector), atol=1e-6 if exact else 1e-5)
-        assert not rows[:, Y:].any()
+        assert not found.emission[:, Y:].any()
 
 
 def test_a_run_is_the_sum_of_its_sentences() -> None:
@@ -73,11 +73,10 @@ def test_one_word_is_a_crf() -> None:
     """With one position there is nothing to normalise but the whole; a stop of 0 is none."""
     rng = np.random.default_rng(5)
     chain = Chain.build(rng.normal(size=(4, 4)), rng.normal(size=4), np.zeros(4), np.float64)
-    local, whole = rng.normal(size=(2, 1, padded(4)))
-    whole[:] = local
+    rows = rng.normal(size=(1, padded(4)))
     offsets, gold = np.array([0, 1]), np.array([2], np.int32)
-    mine = local_log(Run(local, offsets, gold, np.array([1.5])), chain)
-    yours = sequence_log(Run(whole, offsets, gold, np.array([1.5])), chain)
+    mine = local_log(Run(rows, offsets, gold, np.array([1.5])), chain)
+    yours = sequence_log(Run(rows, offsets, gold, np.array([1.5])), chain)
     assert mine.terms[0] == pytest.approx(yours.terms[0], abs=1e-12)
-    np.testing.assert_allclose(local[:, :4], whole[:, :4], atol=1e-12)
+    np.testing.assert_allclose(mine.emission[:, :4], yours.emission[:, :4], atol=1e-12)
     np.testing.assert_allclose(mine.start, yours.start, atol=1e-12)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from oracle import log_partition, numerical_gradient
 
 from tagwright.arrays import padded
-from tagwright.chain.constraints import allow_labels
 from tagwright.chain.forward_backward import Chain
 from tagwright.chain.lattice import Lattice
 from tagwright.losses.partial_log import PartialLog, allowed_labels, possible_transitions
@@ -58,8 +58,7 @@ def test_value_and_gradient(mixed: bool) -> None:
         def values(vector: np.ndarray, Y=Y, lengths=lengths, allowed=allowed, offsets=offsets) -> list[float]:
             rows = zip(split(vector, lengths, Y), itertools.pairwise(offsets), strict=True)
             return [
-                log_partition(one)
-                - log_partition(Lattice(allow_labels(one.emission, allowed[a:b]), one.transition, one.start, one.stop))
+                log_partition(one) - log_partition(replace(one, emission=np.where(allowed[a:b], one.emission, -np.inf)))
                 for one, (a, b) in rows
             ]
 
@@ -73,20 +72,20 @@ def test_value_and_gradient(mixed: bool) -> None:
         means = [weights[a:b].mean() for a, b in itertools.pairwise(offsets)]
         np.testing.assert_allclose(found.terms, values(vector), atol=1e-10)
         np.testing.assert_allclose(found.weights, means)
-        gradient = np.concatenate([rows[:, :Y].ravel(), found.transition.ravel(), found.start, found.stop])
+        gradient = np.concatenate([found.emission[:, :Y].ravel(), found.transition.ravel(), found.start, found.stop])
         wanted = numerical_gradient(lambda w, values=values, means=means: float(np.dot(means, values(w))), vector)
         np.testing.assert_allclose(gradient, wanted, atol=1e-6)
-        assert not rows[:, Y:].any()
+        assert not found.emission[:, Y:].any()
 
 
 def test_known_labels_take_the_short_way() -> None:
     rng = np.random.default_rng(3)
     rows, labels = rng.normal(size=(6, padded(3))).astype(np.float32), rng.integers(0, 3, 6).astype(np.int32)
     chain = Chain.build(rng.normal(size=(3, 3)), rng.normal(size=3), rng.normal(size=3), np.float32)
-    copy, offsets = rows.copy(), np.array([0, 2, 6])
+    offsets = np.array([0, 2, 6])
     weights = rng.random(6)
     found = PartialLog(np.ones((1, 3), bool))(Run(rows, offsets, labels, weights), chain)
-    wanted = sequence_log(Run(copy, offsets, labels, weights), chain)
-    np.testing.assert_array_equal(rows, copy)
+    wanted = sequence_log(Run(rows, offsets, labels, weights), chain)
+    np.testing.assert_array_equal(found.emission, wanted.emission)
     np.testing.assert_array_equal(found.terms, wanted.terms)
     np.testing.assert_array_equal(found.transition, wanted.transition)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from landscapes import quadratic, rosenbrock
 
+from tagwright.objective.evaluation import Evaluation
 from tagwright.optim.lbfgs import minimise_lbfgs, quasi_newton_direction, remember
 
 
@@ -69,16 +70,16 @@ def test_interrupt_keeps_the_best_so_far() -> None:
     objective, _ = quadratic()
     calls = 0
 
-    def interrupted(w: np.ndarray) -> tuple[float, np.ndarray]:
+    def interrupted(w: np.ndarray, reference: float = 0.0) -> Evaluation:
         nonlocal calls
         calls += 1
         if calls == 8:
             raise KeyboardInterrupt
-        return objective(w)  # type: ignore[operator, no-any-return]
+        return objective(w, reference)
 
     found = minimise_lbfgs(interrupted, np.zeros(30))
     assert found.reason == "interrupted"
-    assert found.value == min(found.curve) == pytest.approx(objective(found.weights)[0])  # type: ignore[operator]
+    assert found.value == min(found.curve) == pytest.approx(objective(found.weights).value)
 
 
 def test_starts_at_the_minimum() -> None:

@@ -6,7 +6,9 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+from landscapes import as_objective
 
+from tagwright.objective.evaluation import Evaluation
 from tagwright.optim.descent import Point
 from tagwright.optim.line_search import DECREASE, Trial, farther, lowest_between, search_line
 
@@ -24,12 +26,13 @@ FUNCTIONS: dict[str, Callable[[float], tuple[float, float]]] = {
 def test_conditions_hold(name: str, first: float, strong: bool, curvature: float) -> None:
     function = FUNCTIONS[name]
 
+    @as_objective
     def objective(w: np.ndarray) -> tuple[float, np.ndarray]:
         value, slope = function(float(w[0]))
         return float(value), np.array([slope])
 
     with np.errstate(all="ignore"):
-        start = Point(np.zeros(1), *objective(np.zeros(1)))
+        start = Point.evaluated(np.zeros(1), objective(np.zeros(1)))
         found = search_line(objective, start, np.ones(1), first, curvature=curvature, strong=strong)
     assert found is not None
     slope = float(start.gradient[0])
@@ -42,7 +45,7 @@ def test_conditions_hold(name: str, first: float, strong: bool, curvature: float
 
 def test_no_lower_point() -> None:
     start = Point(np.zeros(1), 0.0, np.array([-1.0]))
-    assert search_line(lambda w: (1.0, np.array([1.0])), start, np.ones(1), 1.0) is None
+    assert search_line(as_objective(lambda w: (1.0, np.array([1.0]))), start, np.ones(1), 1.0) is None
 
 
 def test_the_cubic_is_exact_for_a_cubic() -> None:
@@ -63,6 +66,7 @@ def test_a_longer_step_is_exact_for_a_parabola_within_limits() -> None:
 def test_a_first_step_that_is_far_too_short_costs_few_trials() -> None:
     calls = 0
 
+    @as_objective
     def objective(w: np.ndarray) -> tuple[float, np.ndarray]:
         nonlocal calls
         calls += 1
@@ -70,3 +74,17 @@ def test_a_first_step_that_is_far_too_short_costs_few_trials() -> None:
 
     assert search_line(objective, Point(np.zeros(1), 9.0, np.array([-6.0])), np.ones(1), 1e-3) is not None
     assert calls == 4
+
+
+def test_a_trial_is_evaluated_with_the_reference_of_the_one_before() -> None:
+    """And the point that is found brings its own."""
+    given = []
+
+    def objective(w: np.ndarray, reference: float = 0.0) -> Evaluation:
+        given.append(reference)
+        return Evaluation(float((w[0] - 3) ** 2), 2 * (w - 3), float(w[0]))
+
+    found = search_line(objective, Point(np.zeros(1), 9.0, np.array([-6.0]), reference=-1.0), np.ones(1), 1e-3)
+    assert found is not None
+    assert given == pytest.approx([-1.0, 0.001, 0.01, 0.1])
+    assert found.reference == found.weights[0]

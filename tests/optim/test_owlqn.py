@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 import pytest
+from landscapes import as_objective
 
+from tagwright.objective.evaluation import Objective
 from tagwright.optim.descent import Point, Trail
 from tagwright.optim.lbfgs import minimise_lbfgs, quasi_newton_direction, remember
 from tagwright.optim.owlqn import OWLQN, minimise_owlqn, pseudo_gradient
 
-Smooth = Callable[[np.ndarray], tuple[float, np.ndarray]]
 
-
-def logistic(c2: float, seed: int, n: int = 60, d: int = 25) -> Smooth:
+def logistic(c2: float, seed: int, n: int = 60, d: int = 25) -> Objective:
     """Logistic regression with an L2 penalty."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, d)) * np.logspace(-1, 1, d)
     y = np.sign(X @ (rng.normal(size=d) * (rng.random(d) < 0.3)) + 0.3 * rng.normal(size=n))
 
+    @as_objective
     def smooth(w: np.ndarray) -> tuple[float, np.ndarray]:
         margins = y * (X @ w)
         value = np.logaddexp(0, -margins).sum() + c2 * w @ w
@@ -28,7 +27,7 @@ def logistic(c2: float, seed: int, n: int = 60, d: int = 25) -> Smooth:
     return smooth
 
 
-def proximal_gradient(smooth: Smooth, d: int, c1: float, step: float, rounds: int) -> np.ndarray:
+def proximal_gradient(smooth: Objective, d: int, c1: float, step: float, rounds: int) -> np.ndarray:
     """w ← shrink(w − t g, t c1), run for very long: slow and plain (with Nesterov's momentum)."""
     w = ahead = np.zeros(d)
     for k in range(rounds):
@@ -109,10 +108,11 @@ def test_a_step_follows_the_slope_in_every_coordinate_and_stays_in_its_orthant()
     w = np.where(np.arange(8) < 3, 0.0, 0.05 * rng.normal(size=8))
     method = OWLQN(0.5)
 
+    @as_objective
     def objective(w: np.ndarray) -> tuple[float, np.ndarray]:
         return float(0.5 * w @ A @ w + b @ w + 0.5 * np.abs(w).sum()), A @ w + b
 
-    here = Point(w, *objective(w))
+    here = Point.evaluated(w, objective(w))
     slope = method.slope(here)
     assert (quasi_newton_direction(memory, slope) * slope > 0).any()
     found = method.advance(objective, Trail(here, memory, (here.value,)))

@@ -87,8 +87,8 @@ class Plain:
         for i in order:
             for p in range(data.offsets[i], data.offsets[i + 1]):
                 for w, label, value in self.entries(p):
-                    if abs(emission[r, label]) >= stochastic.NEGLIGIBLE:
-                        self.move(w, value * emission[r, label])
+                    if abs(found.emission[r, label]) >= stochastic.NEGLIGIBLE:
+                        self.move(w, value * found.emission[r, label])
                 r += 1
         for k, g in enumerate(np.concatenate([part.ravel() for part in edges])):
             if self.free[n + k]:

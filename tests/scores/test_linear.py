@@ -13,9 +13,10 @@ from tagwright.arrays import Workers
 from tagwright.attributes import resolve
 from tagwright.encode.encoder import Encoder
 from tagwright.encode.flat_text import FlatText
-from tagwright.learners import _objective
-from tagwright.learners._objective import ChainObjective, Weights
 from tagwright.losses import LOSSES
+from tagwright.objective import threads
+from tagwright.objective.problem import TrainingProblem, Weights
+from tagwright.objective.threads import ThreadedObjective
 from tagwright.scores.expanded import expand
 from tagwright.scores.linear import LinearScores
 from tagwright.scores.pattern import find_pattern
@@ -37,7 +38,16 @@ def prepare(kind: str, n: int = 25, **options: object) -> tuple[LinearScores, ob
 def cut_small(monkeypatch: pytest.MonkeyPatch, block: int) -> None:
     """Let little data make several blocks, of so many bytes, and runs."""
     for name, value in {"BLOCK_BYTES": block, "RUN_BYTES": 640, "BLOCK_RUNS": 1, "RUN_TOKENS_A_LABEL": 1}.items():
-        monkeypatch.setattr(_objective, name, value)
+        monkeypatch.setattr(threads, name, value)
+
+
+def make_objective(
+    scores: LinearScores, data: object, loss: str, weights: np.ndarray | None = None, n_jobs: int = 1
+) -> ThreadedObjective:
+    """The objective of all weights, with three labels."""
+    free = np.ones(scores.pattern.n_weights + 15, np.bool_)
+    problem = TrainingProblem(scores, data, weights, LOSSES[loss], free, np.zeros(len(free)), ThreadedObjective)
+    return ThreadedObjective(problem, Workers(n_jobs))
 
 
 def plain_emission(scores: LinearScores, data: object, weights: np.ndarray) -> np.ndarray:
@@ -100,17 +110,17 @@ def test_objective_gradient_equals_numerical_differentiation(
 ) -> None:
     """Through tables, emission, loss and adjoint, with several blocks and runs, and a weight for every token."""
     cut_small(monkeypatch, 5120)
-    monkeypatch.setattr(_objective, "RUN_BYTES", 1536)
-    monkeypatch.setattr(_objective, "RUN_TOKENS_A_LABEL", 1)
+    monkeypatch.setattr(threads, "RUN_BYTES", 1536)
+    monkeypatch.setattr(threads, "RUN_TOKENS_A_LABEL", 1)
     scores, data = prepare(kind, n=30)
     size = scores.pattern.n_weights + 3 * 3 + 2 * 3
     rng = np.random.default_rng(1)
     weights = rng.random(data.n_tokens) * 2
-    objective = ChainObjective(scores, data, LOSSES[loss], np.ones(size, np.bool_), Workers(1), weights)
+    objective = make_objective(scores, data, loss, weights)
     assert len(objective.blocks) > 1
     assert max(map(len, objective.runs)) > 1
     vector = rng.normal(size=size) * 0.3
-    _, gradient = objective(vector)
+    gradient = objective(vector).gradient
     for _ in range(12):
         direction = rng.normal(size=size)
         slope = numerical_gradient(lambda t, d=direction: objective(vector + t[0] * d)[0], np.zeros(1))
@@ -127,12 +137,9 @@ def test_features_are_counted(kind: str, monkeypatch: pytest.MonkeyPatch) -> Non
     scores, data = prepare(kind, n=30)
     labels = np.where(np.arange(data.n_tokens) % 7 == 3, -1, data.labels).astype(np.int32)
     labels[data.offsets[5]] = -1
-    size = scores.pattern.n_weights + 3 * 3 + 2 * 3
-    objective = ChainObjective(
-        scores, replace(data, labels=labels), LOSSES["sequence_log"], np.ones(size, np.bool_), Workers(1)
-    )
+    objective = make_objective(scores, replace(data, labels=labels), "sequence_log")
     assert len(objective.blocks) > 1
-    counts = objective.split(objective.count_features())
+    counts = Weights.split(objective.count_features(), 3)
     tokens, pattern = expand(scores.encoder, data), scores.pattern
     truth = np.zeros(pattern.n_weights)
     edges = np.zeros((3, 3)), np.zeros(3), np.zeros(3)
@@ -159,19 +166,35 @@ def replaced(vector: np.ndarray, places: np.ndarray, values: np.ndarray) -> np.n
 
 
 @pytest.mark.parametrize("loss", LOSSES)
+def test_an_objective_remembers_nothing(loss: str) -> None:
+    """The same weights and reference give the same bits, whatever was evaluated between; so does the reference that
+    comes back with a value, to rounding."""
+    scores, data = prepare("words", n=30)
+    objective = make_objective(scores, data, loss)
+    here, there = np.random.default_rng(0).normal(size=(2, scores.pattern.n_weights + 15))
+    first = objective(here)
+    objective(30 * there)
+    again, near = objective(here), objective(here, first.reference)
+    assert (again.value, again.reference) == (first.value, first.reference)
+    np.testing.assert_array_equal(again.gradient, first.gradient)
+    assert near.value == pytest.approx(first.value, rel=1e-12)
+    np.testing.assert_allclose(near.gradient, first.gradient, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_any_number_of_threads_gives_the_same_bits(dtype: type, loss: str, monkeypatch: pytest.MonkeyPatch) -> None:
     cut_small(monkeypatch, 7680)
-    monkeypatch.setattr(_objective, "RUN_BYTES", 2560)
-    monkeypatch.setattr(_objective, "RUN_TOKENS_A_LABEL", 1)
+    monkeypatch.setattr(threads, "RUN_BYTES", 2560)
+    monkeypatch.setattr(threads, "RUN_TOKENS_A_LABEL", 1)
     results = []
     for n_jobs in (1, 2, 3):
         scores, data = prepare("columns", n=60)
         scores = LinearScores(scores.encoder, scores.pattern, 3, dtype)
         size = scores.pattern.n_weights + 15
-        objective = ChainObjective(scores, data, LOSSES[loss], np.ones(size, np.bool_), Workers(n_jobs))
+        objective = make_objective(scores, data, loss, n_jobs=n_jobs)
         results.append(objective(np.random.default_rng(0).normal(size=size)))
-    for value, gradient in results[1:]:
+    for value, gradient, _ in results[1:]:
         assert value == results[0][0]
         np.testing.assert_array_equal(gradient, results[0][1])
 

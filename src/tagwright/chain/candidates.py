@@ -1,39 +1,40 @@
-"""First-order kernels that walk only the candidate labels of every position: k_{t−1} · k_t steps instead of Y².
+"""Candidate labels, and one step of a dynamic programme over them: first and second order, each formula once.
 
-Stands beside forward_backward and viterbi, for learners with a tag dictionary. A label that is no candidate is as good
-as forbidden: the results are those of the dense kernels on emission scores of −inf there. The mathematics is theirs
-too, over short rows: row t of x, α, β has an entry for each candidate of position t.
+Stands beside the dense kernels (forward_backward, viterbi), for learners with a tag dictionary or with order=2. A label
+that is no candidate is as good as forbidden. A state is a candidate label c (order 1), or a pair (q, c) of candidates
+of neighbouring positions (order 2). The states of position t are a grid of G_t groups by K_t candidates, in one row:
 
-    x_t = exp(emission_t − max)     M = exp(transition − max)
-    forward    α_0 = x_0 ∘ exp(start) / c_0,   α_t = (α_{t−1} M) ∘ x_t / c_t       c_t makes Σ α_t = 1
-    backward   β_{T−1} = exp(stop),            β_{t−1} = M u_t,   u_t = x_t ∘ β_t / Σ (x_t ∘ β_t)
-    nodes      γ_t = α_t ∘ β_t / g_t,          g_t = α_t · β_t
-    edges      Σ_t α_{t−1} ⊗ v_t ∘ M,          v_t = x_t ∘ β_t / (c_t g_t)
+    order 1    G_t = 1
+    order 2    G_0 = 1, G_t = K_{t−1}: a group for each previous label q
 
-A sentence where c_t, g_t or Σ u_t falls under FLOOR is given up and repeated with chain/log_space.py.
+A step has a table W with a row for each state: what it costs to go from there to each next label. The states of group g
+at t have M sources at t − 1, at distances of `stride`, whose rows of W begin at `base`:
+
+    out[g, j] = Σ_m before[first + m · stride] · W[base + sources[m], label_j]
+
+                         sources              first    stride     base
+    order 1              labels at t − 1      0        1          0
+    order 2, t = 1       0 alone              g        K_{t−1}    q                    rows 0 to Y − 1: transitions
+    order 2, t ≥ 2       labels at t − 2      g        K_{t−1}    Y + q Y              rows from Y on: (q, p)
+
+so that K_{t−1} · K_t products are made of first order, and K_{t−2} · K_{t−1} · K_t of second, not Y² or Y³. Where all
+labels are candidates, the inner loop runs along whole rows of W.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 
 from tagwright._jit import tight_kernel
-from tagwright._registers import best_sums
-from tagwright.arrays import Bools, Doubles, Floats, Ints, Longs, Shorts, empty_rows
-from tagwright.chain.forward_backward import FLOOR, Chain, Expectations
-from tagwright.chain.log_space import log_forward_backward
-from tagwright.chain.tilt import tilt
-from tagwright.chain.viterbi import Steps, find_survivors, first_best
+from tagwright.arrays import Bools, Floats, Ints, Longs, Shorts
 
 FEW = 8
 """Labels that Viterbi looks at one by one rather than as a row."""
 
 
-@dataclass(frozen=True, slots=True)
-class Candidates:
+class Candidates(NamedTuple):
     """The labels that each token may have: token p has list rows[p], list r is labels[pointers[r] : pointers[r + 1]].
 
     Lists ascend and are never empty.
@@ -53,9 +54,8 @@ class Candidates:
         """Those of the tokens `first` to `last` − 1."""
         return Candidates(self.rows[first:last], self.pointers, self.labels)
 
-    @property
-    def arrays(self) -> tuple[Ints, Longs, Shorts]:
-        return self.rows, self.pointers, self.labels
+    def of_token(self, p: int) -> Shorts:
+        return self.labels[self.pointers[self.rows[p]] : self.pointers[self.rows[p] + 1]]
 
     @property
     def sizes(self) -> Longs:
@@ -69,320 +69,171 @@ class Candidates:
         lists[np.repeat(np.arange(len(lists)), np.diff(self.pointers)), self.labels] = True
         return np.asarray(lists[self.rows])
 
+    def mask_rows(self, emission: Floats, n_labels: int) -> Floats:
+        """A copy of emission rows [n, ≥ Y] with −inf for every label that is no candidate."""
+        rows = emission.copy()
+        rows[:, :n_labels][~self.mask(n_labels)] = -np.inf
+        return rows
+
+    def most_states(self, offsets: Longs, order: int) -> tuple[int, int, int]:
+        """The most states of a sentence, and of a position; the most candidates of a token."""
+        sizes = self.sizes
+        states, most = sizes, int(sizes.max())
+        if order == 2:
+            states = sizes * np.concatenate([[1], sizes[:-1]])
+            states[offsets[:-1]] = sizes[offsets[:-1]]
+        return int(np.add.reduceat(states, offsets[:-1]).max()), int(states.max()) if order == 2 else most, most
+
+
+class StepTable(NamedTuple):
+    """A chain as the steps see it: scores, or their exponentials."""
+
+    order: int
+    n_labels: int
+    table: Floats  # W [≥ R, ≥ Y]: R = Y of first order; Y + Y² of second, rows Y + q Y + p after those of the labels
+    start: Floats  # [≥ Y]
+    stop: Floats  # [≥ Y]
+
+    @property
+    def n_rows(self) -> int:
+        """R"""
+        return self.n_labels if self.order == 1 else self.n_labels * (self.n_labels + 1)
+
 
 @tight_kernel
-def gather(values: Floats, now: Shorts, out: Floats) -> None:
-    """out[k] = values[candidate k]."""
-    for j in range(now.shape[0]):
-        out[j] = values[now[j]]
+def list_of(candidates: Candidates, p: int) -> tuple[int, int]:
+    """Where the candidates of token p begin and end in `labels` (a tight kernel cannot return an array)."""
+    r = candidates.rows[p]
+    return candidates.pointers[r], candidates.pointers[r + 1]
 
 
 @tight_kernel
-def step_forward(before: Floats, M: Floats, last: Shorts, now: Shorts, out: Floats) -> None:
-    """out[c] = Σ_p before[p] M[p, c] over candidates: `last` of p, `now` of c."""
+def locate_states(candidates: Candidates, begin: int, T: int, order: int, first_state: Longs) -> None:
+    """first_state[t]: where the states of position t begin; first_state[T]: how many there are in all."""
+    first_state[0] = 0
+    groups = 1
+    for t in range(T):
+        low, high = list_of(candidates, begin + t)
+        first_state[t + 1] = first_state[t] + groups * (high - low)
+        groups = high - low if order == 2 else 1
+
+
+@tight_kernel
+def count_groups(order: int, t: int, last: Shorts) -> int:
+    """G_t; `last`: the candidates at t − 1, of no use at t = 0. (Not as a quotient: to divide takes long.)"""
+    return 1 if order == 1 or t == 0 else last.shape[0]
+
+
+@tight_kernel
+def locate_sources(order: int, t: int, g: int, last: Shorts, Y: int) -> tuple[int, int, int]:
+    """first, stride and base of group g at position t ≥ 1; `last`: the candidates at t − 1."""
+    if order == 1:
+        return 0, 1, 0
+    q = int(last[g])
+    return g, last.shape[0], q if t == 1 else Y + q * Y
+
+
+@tight_kernel
+def step_forward(
+    before: Floats, first: int, stride: int, W: Floats, base: int, sources: Shorts, Y: int, now: Shorts, out: Floats
+) -> None:
+    """out[j] = Σ_m before[first + m · stride] W[base + sources[m], now[j]]; four whole rows of W at a time."""
+    M = sources.shape[0]
     for j in range(now.shape[0]):
         out[j] = 0
-    for i in range(last.shape[0]):
-        a, p = before[i], last[i]
-        for j in range(now.shape[0]):
-            out[j] += a * M[p, now[j]]
-
-
-@tight_kernel
-def scale(row: Floats, factor: Floats, size: int) -> Any:
-    """row ∘= factor; row /= Σ row. Returns the sum; one too small to trust is left in the row."""
-    total = row.dtype.type(0)
-    for j in range(size):
-        row[j] *= factor[j]
-        total += row[j]
-    if total > FLOOR:
-        inverse = row.dtype.type(1 / total)
-        for j in range(size):
-            row[j] *= inverse
-    return total
-
-
-@tight_kernel
-def step_back(M: Floats, last: Shorts, now: Shorts, u: Floats, out: Floats) -> None:
-    """out[p] = Σ_c M[p, c] u[c]."""
-    for i in range(last.shape[0]):
-        p = last[i]
-        total = u.dtype.type(0)
-        for j in range(now.shape[0]):
-            total += M[p, now[j]] * u[j]
-        out[i] = total
-
-
-@tight_kernel
-def add_products(before: Floats, v: Floats, last: Shorts, now: Shorts, weight: float, edges: Floats) -> None:
-    """edges[p, c] += weight · before[p] v[c]."""
-    number = v.dtype.type(weight)
-    for i in range(last.shape[0]):
-        a, p = before[i] * number, last[i]
-        for j in range(now.shape[0]):
-            edges[p, now[j]] += a * v[j]
-
-
-@tight_kernel
-def gather_exponentials(emission: Floats, rows: Ints, pointers: Longs, labels: Shorts, x: Floats) -> float:
-    """x[t, k] = exp(emission[t, candidate k] − max_t); returns Σ max_t. A position of nothing but −inf becomes 0."""
-    shift = 0.0
-    for t in range(rows.shape[0]):
-        first, last = pointers[rows[t]], pointers[rows[t] + 1]
-        peak = emission[t, labels[first]]
-        for e in range(first + 1, last):
-            peak = max(peak, emission[t, labels[e]])
-        if peak == -np.inf:
-            x[t, : last - first] = 0
-            continue
-        for e in range(first, last):
-            x[t, e - first] = np.exp(emission[t, labels[e]] - peak)
-        shift += peak
-    return shift
-
-
-@tight_kernel
-def scatter_marginals(gamma: Floats, rows: Ints, pointers: Longs, labels: Shorts, out: Floats) -> None:
-    """out[t] = γ_t at the candidates, 0 elsewhere."""
-    for t in range(rows.shape[0]):
-        first = pointers[rows[t]]
-        out[t, :] = 0
-        for e in range(first, pointers[rows[t] + 1]):
-            out[t, labels[e]] = gamma[t, e - first]
-
-
-@tight_kernel
-def walk_forward(
-    x: Floats, rows: Ints, pointers: Longs, labels: Shorts, M: Floats, start: Floats, alpha: Floats, c: Doubles
-) -> bool:
-    """α and c of one sentence. False when a sum is too small to trust."""
-    for t in range(rows.shape[0]):
-        first, end = pointers[rows[t]], pointers[rows[t] + 1]
-        if t == 0:
-            gather(start, labels[first:end], alpha[0])
-        else:
-            before, last = pointers[rows[t - 1]], pointers[rows[t - 1] + 1]
-            step_forward(alpha[t - 1], M, labels[before:last], labels[first:end], alpha[t])
-        c[t] = scale(alpha[t], x[t], end - first)
-        if not c[t] > FLOOR:
-            return False
-    return True
-
-
-@tight_kernel
-def look_back(x: Floats, alpha: Floats, c: float, size: int, beta: Floats, gamma: Floats, u: Floats) -> bool:
-    """From β_t: γ_t and u_t; x_t becomes v_t. False when a sum is too small to trust."""
-    g = x.dtype.type(0)
-    total = x.dtype.type(0)
-    for j in range(size):
-        g += alpha[j] * beta[j]
-        total += x[j] * beta[j]
-    if not (g > FLOOR and total > FLOOR):
-        return False
-    node, step, edge = x.dtype.type(1 / g), x.dtype.type(1 / total), x.dtype.type(1 / (g * c))
-    for j in range(size):
-        weight = x[j] * beta[j]
-        gamma[j] = alpha[j] * beta[j] * node
-        u[j] = weight * step
-        x[j] = weight * edge
-    return True
-
-
-@tight_kernel
-def walk_backward(
-    x: Floats, rows: Ints, pointers: Longs, labels: Shorts, M: Floats, stop: Floats, alpha: Floats, c: Doubles,
-    beta: Floats, u: Floats, gamma: Floats,
-) -> bool:  # fmt: skip
-    """γ and v (in place of x) of one sentence; beta, u [K] are work. False when a sum is too small to trust."""
-    T = rows.shape[0]
-    gather(stop, labels[pointers[rows[T - 1]] : pointers[rows[T - 1] + 1]], beta)
-    for t in range(T - 1, -1, -1):
-        first, end = pointers[rows[t]], pointers[rows[t] + 1]
-        if not look_back(x[t], alpha[t], c[t], end - first, beta, gamma[t], u):
-            return False
-        if t > 0:
-            before, last = pointers[rows[t - 1]], pointers[rows[t - 1] + 1]
-            step_back(M, labels[before:last], labels[first:end], u, beta)
-    return True
-
-
-@tight_kernel
-def add_edges(
-    alpha: Floats, v: Floats, rows: Ints, pointers: Longs, labels: Shorts, weight: float, edges: Floats
-) -> None:
-    """edges += weight · Σ_{t>0} α_{t−1} ⊗ v_t."""
-    for t in range(1, rows.shape[0]):
-        before, last = pointers[rows[t - 1]], pointers[rows[t - 1] + 1]
-        first, end = pointers[rows[t]], pointers[rows[t] + 1]
-        add_products(alpha[t - 1], v[t], labels[before:last], labels[first:end], weight, edges)
-
-
-@tight_kernel
-def forward_backward_of_candidates(
-    emission: Floats, offsets: Longs, rows: Ints, pointers: Longs, labels: Shorts, M: Floats, start: Floats,
-    stop: Floats, x: Floats, alpha: Floats, gamma: Floats, c: Doubles, beta: Floats, u: Floats, edges: Floats,
-    log_z: Doubles, done: Bools, weights: Doubles, pivots: Doubles, rate: float,
-) -> None:  # fmt: skip
-    """All sentences of a run.
-
-    Given: emission [n, P] scores; offsets [N + 1]; Candidates; a Chain's arrays.
-    Work space: x, alpha, gamma [L, K], c [L], beta, u [K] with L the longest length and K the longest list.
-    Returned: emission is overwritten by γ; edges [P, P] += Σ α ⊗ v (multiply by M for the expected counts);
-    log_z [N] without the Chain's shifts; weights [N] are tilted (chain/tilt.py) and count in edges; done [N], false
-    where scaled numbers would not do: such a sentence keeps its emission and weight and adds nothing to edges.
-    """
-    for i in range(offsets.shape[0] - 1):
-        begin, end = offsets[i], offsets[i + 1]
-        shift = gather_exponentials(emission[begin:end], rows[begin:end], pointers, labels, x)
-        done[i] = walk_forward(x, rows[begin:end], pointers, labels, M, start, alpha, c)
-        done[i] = done[i] and walk_backward(x, rows[begin:end], pointers, labels, M, stop, alpha, c, beta, u, gamma)
-        if not done[i]:
-            continue
-        total = 0.0
-        first = pointers[rows[end - 1]]
-        for e in range(first, pointers[rows[end - 1] + 1]):
-            total += alpha[end - begin - 1, e - first] * stop[labels[e]]
-        log_z[i] = shift + np.log(total)
-        for t in range(end - begin):
-            log_z[i] += np.log(c[t])
-        weights[i] = tilt(weights[i], rate, log_z[i] - pivots[i])
-        add_edges(alpha, x, rows[begin:end], pointers, labels, weights[i], edges)
-        scatter_marginals(gamma, rows[begin:end], pointers, labels, emission[begin:end])
-
-
-def expect_of_candidates(
-    emission: Floats,
-    offsets: Longs,
-    candidates: Candidates,
-    chain: Chain,
-    *,
-    weights: Doubles | None = None,
-    pivots: Doubles | None = None,
-    rate: float = 0.0,
-) -> Expectations:
-    """Forward-backward of a run of sentences: emission [n, P] is overwritten by the node marginals.
-
-    Sentence i counts weights[i] · exp(rate · (log Z_i − pivots[i])) times in the transitions; once if nothing is given.
-    log Z is −inf where no labelling is possible (such a sentence's marginals mean nothing).
-    """
-    N, L, K = len(offsets) - 1, int(np.diff(offsets).max()), int(candidates.sizes.max())
-    Y = chain.n_labels
-    x, alpha, gamma = np.empty((3, L, K), emission.dtype)
-    beta, u = np.empty((2, K), emission.dtype)
-    edges = np.zeros((Y, Y), emission.dtype)
-    log_z, done = np.empty(N), np.empty(N, np.bool_)
-    shifts = chain.shift * (np.diff(offsets) - 1) + chain.edge_shift
-    weights = np.ones(N) if weights is None else weights.copy()
-    pivots = np.zeros(N) if pivots is None else pivots
-    forward_backward_of_candidates(
-        emission, offsets, *candidates.arrays, chain.matrix, chain.start, chain.stop,
-        x, alpha, gamma, np.empty(L), beta, u, edges, log_z, done, weights, pivots - shifts, rate,
-    )  # fmt: skip
-    log_z += shifts
-    transitions = (edges * chain.matrix[:Y, :Y]).astype(np.float64)
-    for i in np.flatnonzero(~done):
-        begin, end = int(offsets[i]), int(offsets[i + 1])
-        rows = emission[begin:end]
-        rows[:, :Y][~candidates.part(begin, end).mask(Y)] = -np.inf
-        counts = np.zeros((Y, Y))
-        log_z[i] = log_forward_backward(rows, *chain.scores, rows, counts)
-        weights[i] = tilt(weights[i], rate, log_z[i] - pivots[i])
-        transitions += weights[i] * counts
-    return Expectations(log_z, transitions, weights)
-
-
-@tight_kernel
-def step_to_candidates(
-    previous: Floats, emission: Floats, transition: Floats, lead: Floats, before: Shorts, now: Shorts, alive: Longs,
-    masked: Floats, out: Floats,
-) -> None:  # fmt: skip
-    """δ_t (chain/viterbi.py) at the candidates `now`; `before` are those of t − 1.
-
-    Few labels are looked at one by one, and the rest of their row means nothing. Many are a row, with −inf beside them;
-    as predecessors, those that survive are enough.
-    """
-    n = before.shape[0]
-    if n > FEW:
-        n = find_survivors(previous, lead, transition.shape[0], alive)
-    else:
-        for k in range(n):
-            alive[k] = before[k]
-    if now.shape[0] > FEW:
-        masked[:] = -np.inf
-        for k in range(now.shape[0]):
-            masked[now[k]] = emission[now[k]]
-        best_sums(previous, alive, n, transition, masked, transition.shape[0], out)
+    if now.shape[0] < Y or M < Y:
+        for m in range(M):
+            a, row = before[first + m * stride], W[base + sources[m]]
+            for j in range(now.shape[0]):
+                out[j] += a * row[now[j]]
         return
-    for k in range(now.shape[0]):
-        y = now[k]
-        best = previous[alive[0]] + transition[alive[0], y]
-        for i in range(1, n):
-            best = max(best, previous[alive[i]] + transition[alive[i], y])
-        out[y] = best + emission[y]
+    rows = W[base : base + Y]
+    for m in range(0, Y - 3, 4):
+        e = first + m * stride
+        a0, a1, a2, a3 = before[e], before[e + stride], before[e + 2 * stride], before[e + 3 * stride]
+        r0, r1, r2, r3 = rows[m], rows[m + 1], rows[m + 2], rows[m + 3]
+        for c in range(Y):
+            out[c] += a0 * r0[c] + a1 * r1[c] + a2 * r2[c] + a3 * r3[c]
+    for m in range(Y - Y % 4, Y):
+        a0, r0 = before[first + m * stride], rows[m]
+        for c in range(Y):
+            out[c] += a0 * r0[c]
 
 
 @tight_kernel
-def best_candidate(delta: Floats, bonus: Floats, now: Shorts, Y: int) -> int:
-    """The smallest candidate that maximises δ + bonus."""
-    if now.shape[0] > FEW:
-        return first_best(delta, bonus, Y)
-    best = int(now[0])
-    for k in range(1, now.shape[0]):
-        best = int(now[k]) if delta[now[k]] + bonus[now[k]] > delta[best] + bonus[best] else best
-    return best
-
-
-@tight_kernel
-def trace_candidates(
-    delta: Floats, T: int, rows: Ints, pointers: Longs, labels: Shorts, incoming: Floats, stop: Floats, found: Ints,
-) -> float:  # fmt: skip
-    """The best labels of one sentence into found [≥ T]; returns their score."""
-    Y = incoming.shape[0]
-    best, total = 0, 0.0
-    for t in range(T - 1, -1, -1):
-        now = labels[pointers[rows[t]] : pointers[rows[t] + 1]]
-        best = best_candidate(delta[t], stop if t == T - 1 else incoming[best], now, Y)
-        if t == T - 1:
-            total = float(delta[t, best] + stop[best])
-        found[t] = best
-    return total
-
-
-@tight_kernel
-def viterbi_of_candidates(
-    emission: Floats, offsets: Longs, rows: Ints, pointers: Longs, labels: Shorts, transition: Floats, incoming: Floats,
-    start: Floats, stop: Floats, lead: Floats, delta: Floats, alive: Longs, masked: Floats, found: Ints,
-    scores: Doubles,
+def step_back(
+    v: Floats, factor: float, now: Shorts, W: Floats, base: int, sources: Shorts, Y: int, first: int, stride: int,
+    out: Floats,
 ) -> None:  # fmt: skip
-    """Given emission [n, P], offsets [N + 1], Candidates and Steps; delta [L, P], alive [Y], masked [P] are work.
+    """out[first + m · stride] = factor · Σ_j W[base + sources[m], now[j]] v[j]; four whole rows of W at a time (the
+    last four overlap those before)."""
+    M, zero, number = sources.shape[0], v.dtype.type(0), v.dtype.type(factor)
+    if now.shape[0] < Y or M < Y:
+        for m in range(M):
+            row, total = W[base + sources[m]], zero
+            for j in range(now.shape[0]):
+                total += row[now[j]] * v[j]
+            out[first + m * stride] = total * number
+        return
+    rows = W[base : base + Y]
+    for start in range(0, Y, 4):
+        m0 = max(min(start, Y - 4), 0)
+        m1, m2, m3 = min(m0 + 1, Y - 1), min(m0 + 2, Y - 1), min(m0 + 3, Y - 1)
+        r0, r1, r2, r3 = rows[m0], rows[m1], rows[m2], rows[m3]
+        t0, t1, t2, t3 = zero, zero, zero, zero
+        for c in range(Y):
+            t0 += r0[c] * v[c]
+            t1 += r1[c] * v[c]
+            t2 += r2[c] * v[c]
+            t3 += r3[c] * v[c]
+        out[first + m0 * stride], out[first + m1 * stride] = t0 * number, t1 * number
+        out[first + m2 * stride], out[first + m3 * stride] = t2 * number, t3 * number
 
-    Returned: found [n], scores [N] (−inf where no labelling is possible). Ties: the smallest label wins, as in viterbi.
-    """
-    for i in range(offsets.shape[0] - 1):
-        begin, T = offsets[i], offsets[i + 1] - offsets[i]
-        before = labels[pointers[rows[begin]] : pointers[rows[begin] + 1]]
-        delta[0, :] = -np.inf
-        for k in range(before.shape[0]):
-            delta[0, before[k]] = start[before[k]] + emission[begin, before[k]]
-        for t in range(1, T):
-            r = rows[begin + t]
-            now = labels[pointers[r] : pointers[r + 1]]
-            step_to_candidates(
-                delta[t - 1], emission[begin + t], transition, lead, before, now, alive, masked, delta[t]
-            )
-            before = now
-        scores[i] = trace_candidates(delta, T, rows[begin:], pointers, labels, incoming, stop, found[begin:])
+
+@tight_kernel
+def add_products(
+    before: Floats, first: int, stride: int, v: Floats, weight: float, now: Shorts, base: int, sources: Shorts, Y: int,
+    counts: Floats,
+) -> None:  # fmt: skip
+    """counts[base + sources[m], now[j]] += weight · before[first + m · stride] v[j]."""
+    number = v.dtype.type(weight)
+    if now.shape[0] < Y or sources.shape[0] < Y:
+        for m in range(sources.shape[0]):
+            a, row = before[first + m * stride] * number, counts[base + sources[m]]
+            for j in range(now.shape[0]):
+                row[now[j]] += a * v[j]
+        return
+    for m in range(Y):
+        a = before[first + m * stride] * number
+        for c in range(Y):
+            counts[base + m, c] += a * v[c]
 
 
-def best_paths_of_candidates(
-    emission: Floats, offsets: Longs, candidates: Candidates, steps: Steps
-) -> tuple[Ints, Doubles]:
-    """The best labels [n] and their scores [N] for a run of sentences, emission [n, P]."""
-    P = emission.shape[1]
-    found, scores = np.empty(len(emission), np.int32), np.empty(len(offsets) - 1)
-    viterbi_of_candidates(
-        emission, offsets, *candidates.arrays, steps.transition, steps.incoming, steps.start, steps.stop, steps.lead,
-        empty_rows((int(np.diff(offsets).max(initial=1)), P), emission.dtype), np.empty(steps.n_labels, np.int64),
-        np.empty(P, emission.dtype), found, scores,
-    )  # fmt: skip
-    return found, scores
+@tight_kernel
+def step_to_best(
+    before: Floats, first: int, stride: int, S: Floats, base: int, sources: Shorts, Y: int, now: Shorts, out: Floats
+) -> None:
+    """out[j] = max_m before[first + m · stride] + S[base + sources[m], now[j]]; four whole rows of S at a time (the
+    last four overlap those before)."""
+    M = sources.shape[0]
+    for j in range(now.shape[0]):
+        out[j] = -np.inf
+    if now.shape[0] < Y or M < Y:
+        for m in range(M):
+            d, row = before[first + m * stride], S[base + sources[m]]
+            for j in range(now.shape[0]):
+                out[j] = max(out[j], d + row[now[j]])
+        return
+    rows = S[base : base + Y]
+    for start in range(0, Y, 4):
+        m0 = max(min(start, Y - 4), 0)
+        m1, m2, m3 = min(m0 + 1, Y - 1), min(m0 + 2, Y - 1), min(m0 + 3, Y - 1)
+        d0, d1 = before[first + m0 * stride], before[first + m1 * stride]
+        d2, d3 = before[first + m2 * stride], before[first + m3 * stride]
+        r0, r1, r2, r3 = rows[m0], rows[m1], rows[m2], rows[m3]
+        for c in range(Y):
+            s0, s1, s2, s3 = d0 + r0[c], d1 + r1[c], d2 + r2[c], d3 + r3[c]
+            a = s0 if s0 > s1 else s1
+            b = s2 if s2 > s3 else s3
+            a = a if a > b else b
+            out[c] = a if a > out[c] else out[c]

@@ -22,19 +22,21 @@ Two sentences of like length walk in lock step: each row of M that is loaded ser
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from tagwright._jit import tight_kernel
 from tagwright._registers import add_products, largest
 from tagwright.arrays import Bools, Doubles, Floats, Ints, Longs, empty_rows, padded, zero_rows
-from tagwright.chain.log_space import log_forward_backward
-from tagwright.chain.tilt import tilt
+from tagwright.chain.candidate_forward_backward import ScaledTable, expect_over_candidates
+from tagwright.chain.candidates import Candidates, StepTable
+from tagwright.chain.label_chain import ChainScores, Expectations, copy_scores
+from tagwright.chain.labelling_score import score_labels
+from tagwright.chain.log_space import FLOOR, log_forward_backward
+from tagwright.chain.term_weight import SentenceWeights, term_weight
 
 SMALL = 1e-5
-FLOOR = 1e-18
 PAIR_FLOOR = 1e-28
 _F = np.float32
 _LOG2E, _LN2_HIGH, _LN2_LOW, _LOWEST = _F(1.44269504), _F(0.693359375), _F(-2.12194440e-4), _F(-87.0)
@@ -43,35 +45,108 @@ _C3, _C4, _C5, _C6 = _F(1 / 6), _F(1 / 24), _F(1 / 120), _F(1 / 720)
 _BIAS, _SHIFT = np.int32(127), np.int32(23)
 
 
-@dataclass(frozen=True, slots=True)
-class Chain:
+class Chain(NamedTuple):
     """The part of a lattice that all sentences share, ready for the scaled recursions.
 
-    `matrix` [P, P] is M and `transposed` its transpose; `start`, `stop` [P] are exponentials too; padding is zero.
+    `matrix` is M and `transposed` its transpose; start and stop are exponentials, too; padding is zero.
     `shift`: what was taken out of the transitions, `edge_shift` out of start and stop.
     """
 
     n_labels: int
-    matrix: Floats
-    transposed: Floats
-    start: Floats
-    stop: Floats
+    matrix: Floats  # [P, P]
+    transposed: Floats  # [P, P]
+    start: Floats  # [P]
+    stop: Floats  # [P]
     shift: float
     edge_shift: float
-    scores: tuple[Doubles, Doubles, Doubles]  # transition [Y, Y], start [Y], stop [Y] as they were given
+    scores: ChainScores  # as they were given
 
     @classmethod
     def build(cls, transition: Floats, start: Floats, stop: Floats, dtype: type[np.floating[Any]]) -> Chain:
         """From scores [Y, Y], [Y], [Y]; −inf forbids."""
         Y = len(start)
         shift, first, last = (_peak(scores) for scores in (transition, start, stop))
-        scores = (np.array(transition, np.float64), np.array(start, np.float64), np.array(stop, np.float64))
         matrix, transposed = zero_rows((2, padded(Y), padded(Y)), dtype)
         matrix[:Y, :Y] = np.exp(transition - shift)  # in the type of the scores: float32 is the faster one
         transposed[:] = matrix.T
         ends = zero_rows((2, padded(Y)), dtype)
         ends[:, :Y] = np.exp(start - first), np.exp(stop - last)
+        scores = copy_scores(transition, start, stop)
         return cls(Y, matrix, transposed, ends[0], ends[1], shift, first + last, scores)
+
+    @property
+    def order(self) -> int:
+        return 1
+
+    def expect(
+        self,
+        emission: Floats,
+        offsets: Longs,
+        given: SentenceWeights | None = None,
+        *,
+        candidates: Candidates | None = None,
+        out: Floats | None = None,
+    ) -> Expectations:
+        """Forward-backward of a run of sentences; see LabelChain.
+
+        Scaled numbers first; a sentence that they cannot hold is repeated in log space. log Z is −inf where no
+        labelling is possible (such a sentence's marginals are 0).
+        """
+        given = SentenceWeights.ones(len(offsets) - 1) if given is None else given
+        out = empty_rows(emission.shape, emission.dtype) if out is None else out
+        if candidates is None:
+            return expect(self, emission, offsets, given, out)
+        steps = StepTable(1, self.n_labels, self.matrix, self.start, self.stop)
+        table = ScaledTable(steps, self._shifts, lambda: StepTable(1, self.n_labels, *self.scores))
+        found = expect_over_candidates(emission, offsets, candidates, table, given, out)
+        return Expectations(found.log_z, found.weights, out, found.counts.astype(np.float64))
+
+    def score_labels(self, emission: Floats, offsets: Longs, labels: Ints) -> Doubles:
+        """F of one labelling of each sentence [N]."""
+        scores = np.empty(len(offsets) - 1)
+        score_labels(emission, offsets, labels, *self.scores, scores)
+        return scores
+
+    def count_trigrams(self, offsets: Longs, labels: Ints, weights: Doubles) -> Doubles:
+        """None: trigrams have no weights."""
+        return np.empty(0)
+
+    def _shifts(self, lengths: Longs) -> Doubles:
+        """What was taken out of log Z [N]."""
+        return np.asarray(self.shift * (lengths - 1) + self.edge_shift)
+
+
+class PairBuffers(NamedTuple):
+    """Work space for two sentences of at most L positions, whose rows lie end to end."""
+
+    x: Floats  # [2 L, P]
+    alpha: Floats  # [2 L, P]
+    gamma: Floats  # [2 L, P]
+    c: Doubles  # [2 L]
+    beta: Floats  # [4, P]
+    bits: Ints  # [P], none in float64: of exp_row
+    powers: Floats  # [P]: the bits as float32
+    lengths: Longs  # [2]
+    divisors: Doubles  # [2]
+    safe: Bools  # [2]
+
+    @classmethod
+    def build(cls, longest: int, width: int, dtype: type[np.floating[Any]]) -> PairBuffers:
+        rows = empty_rows((3, 2 * longest, width), dtype)
+        bits = np.empty(width if dtype == np.float32 else 0, np.int32)
+        return cls(
+            rows[0], rows[1], rows[2], np.empty(2 * longest), empty_rows((4, width), dtype), bits,
+            bits.view(np.float32), np.empty(2, np.int64), np.empty(2), np.empty(2, np.bool_),
+        )  # fmt: skip
+
+
+class RunSums(NamedTuple):
+    """What a run has of its sentences and of their transitions."""
+
+    edges: Floats  # [P, P] Σ α ⊗ v; times M, the expected transitions
+    log_z: Doubles  # [N]
+    weights: Doubles  # [N] how much each sentence counted
+    done: Bools  # [N] false where scaled numbers would not do
 
 
 def _peak(scores: Floats) -> float:
@@ -236,22 +311,15 @@ def walk_backward(
 
 @tight_kernel
 def forward_backward(
-    emission: Floats, offsets: Longs, M: Floats, MT: Floats, start: Floats, stop: Floats, Y: int,
-    x: Floats, alpha: Floats, gamma: Floats, c: Doubles, beta: Floats, bits: Ints, powers: Floats,
-    lengths: Longs, divisors: Doubles, safe: Bools, edges: Floats, log_z: Doubles, done: Bools,
-    weights: Doubles, pivots: Doubles, rate: float,
+    emission: Floats, offsets: Longs, chain: Chain, given: SentenceWeights, work: PairBuffers, found: RunSums,
+    out: Floats,
 ) -> None:  # fmt: skip
-    """All sentences of a run, two at a time.
+    """All sentences of a run, two at a time: emission [n, P] scores, offsets [N + 1].
 
-    Given: emission [n, P] scores; offsets [N + 1]; a Chain's arrays; weights [N], which become the tilted ones
-    (chain/tilt.py) of log_z − pivots: by them the edges of each sentence are multiplied.
-    Work space: x, alpha, gamma [2 L, P] and c [2 L] with L the longest length (a pair's rows lie end to end); beta
-    [4, P]; bits, powers [P].
-    Returned: emission is overwritten by γ; edges [P, P] += Σ α ⊗ v (multiply by M for the expected counts);
-    log_z [N] without the Chain's shifts; done [N], false where scaled numbers would not do: such a sentence keeps its
-    emission and adds nothing to edges.
+    Returned: out [n, P] = γ (it may be `emission` itself); found, log_z lacking the Chain's shifts. A sentence that is
+    not done leaves its rows of `out` alone and adds nothing to the edges.
     """
-    N = offsets.shape[0] - 1
+    N, x, alpha, lengths, safe = offsets.shape[0] - 1, work.x, work.alpha, work.lengths, work.safe
     for i in range(0, N, 2):
         pair = min(2, N - i)
         first = i if pair == 1 or offsets[i + 1] - offsets[i] >= offsets[i + 2] - offsets[i + 1] else i + 1
@@ -260,23 +328,27 @@ def forward_backward(
         for k in range(pair):
             s = first ^ k if pair == 2 else i
             lengths[k] = offsets[s + 1] - offsets[s]
-            log_z[s] = exponentiate(emission[offsets[s] : offsets[s + 1]], Y, x[k * lengths[0] :], bits, powers)
-        walk_forward(x, lengths, M, start, Y, alpha, c, safe)
-        walk_backward(x, lengths, MT, stop, Y, alpha, c, beta, gamma, divisors, safe)
+            rows = emission[offsets[s] : offsets[s + 1]]
+            found.log_z[s] = exponentiate(rows, chain.n_labels, x[k * lengths[0] :], work.bits, work.powers)
+        walk_forward(x, lengths, chain.matrix, chain.start, chain.n_labels, alpha, work.c, safe)
+        walk_backward(
+            x, lengths, chain.transposed, chain.stop, chain.n_labels, alpha, work.c, work.beta, work.gamma,
+            work.divisors, safe,
+        )  # fmt: skip
         for k in range(pair):
             s = first ^ k if pair == 2 else i
             begin, end = k * lengths[0], k * lengths[0] + lengths[k]
-            done[s] = safe[k]
+            found.done[s] = safe[k]
             x[begin] = 0  # no edge leads to a first position
             if safe[k]:
-                log_z[s] += log_of_sums(alpha[end - 1], stop, c[begin:end])
-                weights[s] = tilt(weights[s], rate, log_z[s] - pivots[s])
-                multiply_rows(x[begin:end], weights[s])
+                found.log_z[s] += log_of_sums(alpha[end - 1], chain.stop, work.c[begin:end])
+                found.weights[s] = term_weight(given.weights[s], given.rate, found.log_z[s] - given.pivots[s])
+                multiply_rows(x[begin:end], found.weights[s])
                 for r in range(begin, end):
-                    copy_row(gamma[r], emission[offsets[s] + r - begin])
+                    copy_row(work.gamma[r], out[offsets[s] + r - begin])
             else:
                 x[begin:end] = 0
-        add_outer_products(alpha, x, lengths[0] + lengths[1], Y, edges)
+        add_outer_products(alpha, x, lengths[0] + lengths[1], chain.n_labels, found.edges)
 
 
 @tight_kernel
@@ -301,53 +373,19 @@ def log_of_sums(last: Floats, stop: Floats, c: Doubles) -> float:
     return float(total)
 
 
-@dataclass(frozen=True, slots=True)
-class Expectations:
-    """What forward-backward found: log Z and tilted weight of each sentence, transition counts [Y, Y] of all."""
-
-    log_z: Doubles
-    transitions: Doubles
-    weights: Doubles
-
-
-def expect(
-    emission: Floats,
-    offsets: Longs,
-    chain: Chain,
-    *,
-    weights: Doubles | None = None,
-    pivots: Doubles | None = None,
-    rate: float = 0.0,
-) -> Expectations:
-    """Forward-backward of a run of sentences: emission [n, P] is overwritten by the node marginals.
-
-    Sentence i counts weights[i] · exp(rate · (log Z_i − pivots[i])) times in the transitions; once if nothing is given.
-
-    Scaled numbers first; a sentence that they cannot hold is repeated in log space. log Z is −inf where no labelling
-    is possible (such a sentence's marginals mean nothing).
-    """
-    N, P, L = len(offsets) - 1, emission.shape[1], int(np.diff(offsets).max())
-    work = empty_rows((3, 2 * L, P), emission.dtype)
-    bits = np.empty(P if emission.dtype == np.float32 else 0, np.int32)
-    edges = zero_rows((P, P), emission.dtype)
-    log_z = np.empty(N)
-    done = np.empty(N, np.bool_)
+def expect(chain: Chain, emission: Floats, offsets: Longs, given: SentenceWeights, out: Floats) -> Expectations:
+    """Chain.expect where all labels are candidates."""
+    N, P, L, Y = len(offsets) - 1, emission.shape[1], int(np.diff(offsets).max()), chain.n_labels
     shifts = chain.shift * (np.diff(offsets) - 1) + chain.edge_shift
-    weights = np.ones(N) if weights is None else weights.copy()
-    pivots = np.zeros(N) if pivots is None else pivots
-    forward_backward(
-        emission, offsets, chain.matrix, chain.transposed, chain.start, chain.stop, chain.n_labels,
-        work[0], work[1], work[2], np.empty(2 * L), empty_rows((4, P), emission.dtype), bits, bits.view(np.float32),
-        np.empty(2, np.int64), np.empty(2), np.empty(2, np.bool_), edges, log_z, done,
-        weights, pivots - shifts, rate,
-    )  # fmt: skip
-    log_z += shifts
-    Y = chain.n_labels
-    transitions = (edges[:Y, :Y] * chain.matrix[:Y, :Y]).astype(np.float64)
-    for i in np.flatnonzero(~done):
+    found = RunSums(zero_rows((P, P), emission.dtype), np.empty(N), np.empty(N), np.empty(N, np.bool_))
+    work = PairBuffers.build(L, P, emission.dtype.type)
+    forward_backward(emission, offsets, chain, given.relative_to(shifts), work, found, out)
+    found.log_z[:] += shifts
+    transitions = (found.edges[:Y, :Y] * chain.matrix[:Y, :Y]).astype(np.float64)
+    for i in np.flatnonzero(~found.done):
         rows = slice(offsets[i], offsets[i + 1])
         counts = np.zeros((Y, Y))
-        log_z[i] = log_forward_backward(emission[rows], *chain.scores, emission[rows], counts)
-        weights[i] = tilt(weights[i], rate, log_z[i] - pivots[i])
-        transitions += weights[i] * counts
-    return Expectations(log_z, transitions, weights)
+        found.log_z[i] = log_forward_backward(emission[rows], *chain.scores, out[rows], counts)
+        found.weights[i] = term_weight(given.weights[i], given.rate, found.log_z[i] - given.pivots[i])
+        transitions += found.weights[i] * counts
+    return Expectations(found.log_z, found.weights, out, transitions)

@@ -1,7 +1,7 @@
 """The lattice of one sentence: all that a dynamic programme may see.
 
 Stands between scores/, which turn weights into lattices, and the rest of chain/, which knows nothing else. One
-labelling y_0..y_{T−1} is one path through it, and its score is the F(x, y) of DIGEST section 1:
+labelling y_0..y_{T−1} is one path through it, and its score is F(x, y):
 
     F(y) = start[y_0] + Σ_t emission[t, y_t] + Σ_{t>0} transition[y_{t−1}, y_t] + stop[y_{T−1}]
 

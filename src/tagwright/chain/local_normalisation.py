@@ -17,8 +17,7 @@ import numpy as np
 
 from tagwright._jit import kernel
 from tagwright.arrays import Doubles, Floats, Longs
-from tagwright.chain.forward_backward import FLOOR
-from tagwright.chain.log_space import log_sum
+from tagwright.chain.log_space import FLOOR, log_sum
 
 
 @kernel

@@ -19,19 +19,19 @@ them out: numbers stay as small as the chain's memory is short, for 1,000 tokens
 Underflow is never hidden: as in chain/forward_backward.py, and also where γ_t(y_t) itself falls under RAREST, the
 sentence is given up and repeated in log space.
 
-α and A of two sentences of like length walk in lock step; β and B of one do.
+α and A of two sentences of like length walk in lock step; β and B of one do. h_t: chain/term_weight.py.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from tagwright._jit import tight_kernel
 from tagwright.arrays import Bools, Doubles, Floats, Ints, Longs, empty_rows, zero_rows
 from tagwright.chain.forward_backward import (
-    FLOOR,
     PAIR_FLOOR,
     SMALL,
     Chain,
@@ -43,22 +43,58 @@ from tagwright.chain.forward_backward import (
     walk_forward,
 )
 from tagwright.chain.log_marginal_adjoint import log_marginal_adjoint
-from tagwright.chain.tilt import tilt
+from tagwright.chain.log_space import FLOOR
+from tagwright.chain.term_weight import TokenTerms, term_weight
 
 RAREST = 1e-12
 """A gold label below this probability: its term h/γ would drown all others in float32."""
 
 
-@tight_kernel
-def step_back(
-    alpha: Floats, x: Floats, beta: Floats, B: Floats, c: float, divisor: float, label: int, weight: float, rate: float,
-    reference: float, v: Floats, w: Floats, u: Floats, found: Doubles,
-) -> tuple[float, bool]:  # fmt: skip
-    """From β_t and B_t: v_t, w_t, and u = (x_t ∘ β_t, x_t ∘ (B_t + β_t ∘ q_t)) / Σ u_{t+1}.
+class AdjointBuffers(NamedTuple):
+    """Work space for two sentences of at most L positions, whose rows lie end to end."""
 
-    found [3]: the term −log γ_t(y_t), h_t, 1/g_t. Returns Σ u_t and whether all sums can be trusted.
+    x: Floats  # [2 L, P]
+    alpha: Floats  # [2 L, P]
+    beta: Floats  # [2 L, P]
+    A: Floats  # [2 L, P]
+    B: Floats  # [2 L, P], then the gradient of the emission
+    v: Floats  # [2 L, P]
+    w: Floats  # [2 L, P]
+    c: Doubles  # [2 L]
+    found: Doubles  # [2 L, 3]: the term −log γ_t(y_t), h_t, 1/g_t
+    u: Floats  # [2, P]
+    bits: Ints  # [P], none in float64: of exp_row
+    powers: Floats  # [P]: the bits as float32
+    lengths: Longs  # [2]
+    safe: Bools  # [2]
+
+    @classmethod
+    def build(cls, longest: int, width: int, dtype: type[np.floating[Any]]) -> AdjointBuffers:
+        rows = empty_rows((7, 2 * longest, width), dtype)
+        bits = np.empty(width if dtype == np.float32 else 0, np.int32)
+        return cls(
+            rows[0], rows[1], rows[2], rows[3], rows[4], rows[5], rows[6], np.empty(2 * longest),
+            np.empty((2 * longest, 3)), empty_rows((2, width), dtype), bits, bits.view(np.float32),
+            np.empty(2, np.int64), np.empty(2, np.bool_),
+        )  # fmt: skip
+
+
+class TermSums(NamedTuple):
+    """What a run has of its terms and of the gradient of its transitions."""
+
+    edges: Floats  # [P, P]: the gradient before multiplying by M
+    terms: Doubles  # [n]
+    done: Bools  # [N] false where scaled numbers would not do
+
+
+@tight_kernel
+def step_back(work: AdjointBuffers, r: int, divisor: float, label: int, given: TokenTerms, weight: float) -> Any:
+    """From β_t and B_t in row r: v_t, w_t, and u = (x_t ∘ β_t, x_t ∘ (B_t + β_t ∘ q_t)) / Σ u_{t+1}; work.found.
+
+    Returns Σ u_t and whether all sums can be trusted.
     """
-    number = x.dtype.type
+    alpha, x, beta, B, v, w, u = work.alpha[r], work.x[r], work.beta[r], work.B[r], work.v[r], work.w[r], work.u
+    c, found, number = work.c[r], work.found[r], x.dtype.type
     g = number(0)
     drift = number(0)
     for j in range(x.shape[0]):
@@ -71,7 +107,7 @@ def step_back(
     edge = node / number(c) if safe else number(0)
     gold = alpha[label] * beta[label] * node if safe else number(1)
     found[0] = -np.log(gold)
-    found[1] = tilt(weight, rate, found[0] - reference)
+    found[1] = term_weight(weight, given.rate, found[0] - given.reference)
     found[2] = node
     h = number(found[1])
     drift *= node
@@ -91,38 +127,32 @@ def step_back(
 
 
 @tight_kernel
-def walk_back(
-    x: Floats, MT: Floats, stop: Floats, Y: int, alpha: Floats, c: Doubles, labels: Ints, weights: Doubles,
-    rate: float, reference: float, beta: Floats, B: Floats, v: Floats, w: Floats, u: Floats, found: Doubles,
-) -> bool:  # fmt: skip
-    """β, B, v, w and `found` (see step_back) of one sentence. False as soon as a sum cannot be trusted."""
-    T = labels.shape[0]
+def walk_back(chain: Chain, given: TokenTerms, work: AdjointBuffers, begin: int, T: int, token: int) -> bool:
+    """β, B, v, w and `found` of the sentence in the rows from `begin` on, whose first token is `token`. False as soon
+    as a sum cannot be trusted."""
     divisor = 1.0
-    copy_row(stop, beta[T - 1])
-    B[T - 1, :] = 0
+    copy_row(chain.stop, work.beta[begin + T - 1])
+    work.B[begin + T - 1, :] = 0
     for t in range(T - 1, -1, -1):
-        divisor, safe = step_back(
-            alpha[t], x[t], beta[t], B[t], c[t], divisor, labels[t], weights[t], rate, reference,
-            v[t], w[t], u, found[t],
-        )  # fmt: skip
+        r = begin + t
+        divisor, safe = step_back(work, r, divisor, given.labels[token + t], given, given.weights[token + t])
         if not safe:
             return False
         if divisor < SMALL:
-            divide_row(u[0], divisor)
-            divide_row(u[1], divisor)
+            divide_row(work.u[0], divisor)
+            divide_row(work.u[1], divisor)
             divisor = 1.0
         if t > 0:
-            multiply_two(u[0], u[1], MT, beta[t - 1], B[t - 1], Y)
+            multiply_two(work.u[0], work.u[1], chain.transposed, work.beta[r - 1], work.B[r - 1], chain.n_labels)
     return True
 
 
 @tight_kernel
-def step_again(
-    alpha: Floats, x: Floats, beta: Floats, B: Floats, c: float, label: int, found: Doubles, A: Floats, out: Floats
-) -> None:
-    """A_t from A_{t−1} M, and out = the gradient of emission_t."""
+def step_again(work: AdjointBuffers, r: int, label: int) -> None:
+    """A_t from A_{t−1} M in row r; B_t is overwritten by the gradient of emission_t."""
+    alpha, x, beta, A, B = work.alpha[r], work.x[r], work.beta[r], work.A[r], work.B[r]
     number = x.dtype.type
-    h, node, inverse = number(found[1]), number(found[2]), number(1) / number(c)
+    h, node, inverse = number(work.found[r, 1]), number(work.found[r, 2]), number(1) / number(work.c[r])
     drift = number(0)
     for j in range(x.shape[0]):
         A[j] = A[j] * x[j] * inverse + h * alpha[j]
@@ -132,15 +162,13 @@ def step_again(
     drift *= node
     for j in range(x.shape[0]):
         A[j] -= drift * alpha[j]
-        out[j] = (A[j] * beta[j] + alpha[j] * B[j]) * node
+        B[j] = (A[j] * beta[j] + alpha[j] * B[j]) * node
 
 
 @tight_kernel
-def walk_again(
-    x: Floats, lengths: Longs, M: Floats, Y: int, alpha: Floats, c: Doubles, labels: Ints, found: Doubles, beta: Floats,
-    B: Floats, A: Floats, safe: Bools,
-) -> None:  # fmt: skip
-    """A of two sentences, in lock step while both last; B is overwritten by the gradient of the emission."""
+def walk_again(chain: Chain, labels: Ints, work: AdjointBuffers, tokens: tuple[int, int]) -> None:
+    """A of two sentences, whose first tokens are `tokens`, in lock step while both last; B becomes the gradient."""
+    A, lengths = work.A, work.lengths
     second = lengths[0]
     for t in range(lengths[0]):
         n = 2 if t < lengths[1] else 1
@@ -149,107 +177,79 @@ def walk_again(
             A[second * (n - 1), :] = 0
         else:
             other = second + t if n == 2 else t
-            multiply_two(A[t - 1], A[other - 1], M, A[t], A[other], Y)
+            multiply_two(A[t - 1], A[other - 1], chain.matrix, A[t], A[other], chain.n_labels)
         for k in range(n):
             r = k * second + t
-            if safe[k]:
-                step_again(alpha[r], x[r], beta[r], B[r], c[r], labels[r], found[r], A[r], B[r])
+            if work.safe[k]:
+                step_again(work, r, labels[tokens[k] + t])
             else:
                 A[r, :] = 0
 
 
 @tight_kernel
 def marginal_adjoint(
-    emission: Floats, offsets: Longs, labels: Ints, weights: Doubles, rate: float, reference: float,
-    M: Floats, MT: Floats, start: Floats, stop: Floats, Y: int,
-    x: Floats, alpha: Floats, beta: Floats, A: Floats, B: Floats, v: Floats, w: Floats, c: Doubles, found: Doubles,
-    gold: Ints, u: Floats, bits: Ints, powers: Floats, lengths: Longs, safe: Bools,
-    edges: Floats, terms: Doubles, done: Bools,
+    emission: Floats, offsets: Longs, chain: Chain, given: TokenTerms, work: AdjointBuffers, found: TermSums,
+    out: Floats,
 ) -> None:  # fmt: skip
-    """All sentences of a run, two at a time.
+    """All sentences of a run, two at a time: emission [n, P] scores, offsets [N + 1].
 
-    Given: emission [n, P] scores; offsets [N + 1]; labels, weights [n]; tilt; a Chain's arrays.
-    Work space: x to w [2 L, P], c and gold [2 L], found [2 L, 3] with L the longest length (a pair's rows lie end to
-    end); u [2, P]; bits, powers [P]; lengths, safe [2].
-    Returned: emission is overwritten by its gradient; edges [P, P] += that of the transitions, before multiplying by M;
-    terms [n] = −log γ_t(y_t); done [N], false where scaled numbers would not do: such a sentence keeps its emission and
-    adds nothing to edges.
+    Returned: out [n, P], the gradient of the emission (it may be `emission` itself); found. A sentence that is not done
+    leaves its rows of `out` alone and adds nothing to the edges.
     """
-    N = offsets.shape[0] - 1
+    N, lengths, safe = offsets.shape[0] - 1, work.lengths, work.safe
     for i in range(0, N, 2):
         pair = min(2, N - i)
         first = i if pair == 1 or offsets[i + 1] - offsets[i] >= offsets[i + 2] - offsets[i + 1] else i + 1
+        second = first ^ 1 if pair == 2 else first
         lengths[1] = 0
         safe[:] = True
         for k in range(pair):
-            s = first ^ k if pair == 2 else i
+            s = second if k else first
             lengths[k] = offsets[s + 1] - offsets[s]
-            exponentiate(emission[offsets[s] : offsets[s + 1]], Y, x[k * lengths[0] :], bits, powers)
-        walk_forward(x, lengths, M, start, Y, alpha, c, safe)
+            rows = emission[offsets[s] : offsets[s + 1]]
+            exponentiate(rows, chain.n_labels, work.x[k * lengths[0] :], work.bits, work.powers)
+        walk_forward(work.x, lengths, chain.matrix, chain.start, chain.n_labels, work.alpha, work.c, safe)
         for k in range(pair):
-            s = first ^ k if pair == 2 else i
-            begin, end = k * lengths[0], k * lengths[0] + lengths[k]
-            for r in range(begin, end):
-                gold[r] = labels[offsets[s] + r - begin]
-            safe[k] = safe[k] and walk_back(
-                x[begin:end], MT, stop, Y, alpha[begin:end], c[begin:end], gold[begin:end],
-                weights[offsets[s] : offsets[s + 1]], rate, reference,
-                beta[begin:end], B[begin:end], v[begin:end], w[begin:end], u, found[begin:end],
-            )  # fmt: skip
-        walk_again(x, lengths, M, Y, alpha, c, gold, found, beta, B, A, safe)
+            token = offsets[second if k else first]
+            safe[k] = safe[k] and walk_back(chain, given, work, k * lengths[0], lengths[k], token)
+        walk_again(chain, given.labels, work, (offsets[first], offsets[second]))
         for k in range(pair):
-            s = first ^ k if pair == 2 else i
+            s = second if k else first
             begin, end = k * lengths[0], k * lengths[0] + lengths[k]
-            done[s] = safe[k]
+            found.done[s] = safe[k]
             for r in range(begin, end if safe[k] else begin):
-                copy_row(B[r], emission[offsets[s] + r - begin])
-                terms[offsets[s] + r - begin] = found[r, 0]
+                copy_row(work.B[r], out[offsets[s] + r - begin])
+                found.terms[offsets[s] + r - begin] = work.found[r, 0]
             for r in range(begin, begin + 1 if safe[k] else end):  # no edge leads to a first position
-                v[r, :] = 0
-                w[r, :] = 0
-        add_outer_products(A, v, lengths[0] + lengths[1], Y, edges)
-        add_outer_products(alpha, w, lengths[0] + lengths[1], Y, edges)
+                work.v[r, :] = 0
+                work.w[r, :] = 0
+        add_outer_products(work.A, work.v, lengths[0] + lengths[1], chain.n_labels, found.edges)
+        add_outer_products(work.alpha, work.w, lengths[0] + lengths[1], chain.n_labels, found.edges)
 
 
 @dataclass(frozen=True, slots=True)
 class MarginalGradient:
-    """Terms −log γ_t(y_t) [n]; the loss's gradient with respect to the transitions [Y, Y]."""
+    """The terms of a loss of marginals, and its gradient."""
 
-    terms: Doubles
-    transitions: Doubles
+    terms: Doubles  # −log γ_t(y_t) [n]; inf where the label is impossible (it then adds nothing to the gradient)
+    emission: Floats  # [n, P]
+    transitions: Doubles  # [Y, Y]
 
 
 def differentiate_marginals(
-    emission: Floats,
-    offsets: Longs,
-    labels: Ints,
-    chain: Chain,
-    *,
-    weights: Doubles,
-    rate: float = 0.0,
-    reference: float = 0.0,
+    emission: Floats, offsets: Longs, chain: Chain, given: TokenTerms, out: Floats | None = None
 ) -> MarginalGradient:
-    """The gradient of a loss of marginals; emission [n, P] is overwritten by its part.
+    """The gradient of a loss of marginals; `out` [n, P]: for that of the emission, which it may overwrite.
 
-    The loss is given by h_t = weights[t] · exp(rate · (−log γ_t(y_t) − reference)). Scaled numbers first; a sentence
-    that they cannot hold is repeated in log space. A term is inf where its label is impossible (it then adds nothing
-    to the gradient).
+    Scaled numbers first; a sentence that they cannot hold is repeated in log space.
     """
     P, L, Y = emission.shape[1], int(np.diff(offsets).max()), chain.n_labels
-    work = empty_rows((7, 2 * L, P), emission.dtype)
-    bits = np.empty(P if emission.dtype == np.float32 else 0, np.int32)
-    edges = zero_rows((P, P), emission.dtype)
-    terms, done = np.empty(len(emission)), np.empty(len(offsets) - 1, np.bool_)
-    marginal_adjoint(
-        emission, offsets, labels, weights, rate, reference, chain.matrix, chain.transposed, chain.start, chain.stop, Y,
-        work[0], work[1], work[2], work[3], work[4], work[5], work[6], np.empty(2 * L), np.empty((2 * L, 3)),
-        np.empty(2 * L, np.int32), empty_rows((2, P), emission.dtype),
-        bits, bits.view(np.float32), np.empty(2, np.int64), np.empty(2, np.bool_), edges, terms, done,
-    )  # fmt: skip
-    transitions = (edges[:Y, :Y] * chain.matrix[:Y, :Y]).astype(np.float64)
-    for i in np.flatnonzero(~done):
-        rows = slice(offsets[i], offsets[i + 1])
-        log_marginal_adjoint(
-            emission[rows], *chain.scores, labels[rows], weights[rows], rate, reference, terms[rows], transitions
-        )
-    return MarginalGradient(terms, transitions)
+    out = empty_rows(emission.shape, emission.dtype) if out is None else out
+    found = TermSums(zero_rows((P, P), emission.dtype), np.empty(len(emission)), np.empty(len(offsets) - 1, np.bool_))
+    work = AdjointBuffers.build(L, P, emission.dtype.type)
+    marginal_adjoint(emission, offsets, chain, given, work, found, out)
+    transitions = (found.edges[:Y, :Y] * chain.matrix[:Y, :Y]).astype(np.float64)
+    for i in np.flatnonzero(~found.done):
+        part = slice(offsets[i], offsets[i + 1])
+        log_marginal_adjoint(emission[part], chain.scores, given.part(part), found.terms[part], transitions, out[part])
+    return MarginalGradient(found.terms, out, transitions)

@@ -1,7 +1,6 @@
 """Label trigrams and their weights: what a second-order chain has more than a first-order one.
 
-Stands before second_order and second_order_paths, which take the table of all trigrams, and losses/, which count those
-of gold labels.
+Stands before second_order, which takes the table of all trigrams and counts those of gold labels.
 """
 
 from __future__ import annotations
@@ -33,24 +32,25 @@ class Trigrams:
         return self.keys // (Y * Y), self.keys // Y % Y, self.keys % Y
 
     def table(self, transition: Doubles, dtype: type[np.floating[Any]]) -> Floats:
-        """transition[q, c] + trigram[p, q, c] as [q, p, c]."""
+        """transition[q, c] + trigram[p, q, c] at [Y + q Y + p, c]; the first Y rows are left for the caller."""
         _, q, c = self.labels
         return self._fill(transition, transition[q, c] + self.weights, dtype)
 
     def exponentials(self, transition: Doubles, shift: float, dtype: type[np.floating[Any]]) -> Floats:
-        """exp(transition[q, c] + trigram[p, q, c] − shift), rounded only at the end: every token takes one of these
-        factors, so that an error here is a hundred thousand times as large in the objective."""
+        """exp(transition[q, c] + trigram[p, q, c] − shift), likewise; rounded only at the end: every token takes one of
+        these factors, so that an error here is a hundred thousand times as large in the objective."""
         _, q, c = self.labels
         return self._fill(np.exp(transition - shift), np.exp(transition[q, c] + self.weights - shift), dtype)
 
     def _fill(self, pairs: Doubles, trigrams: Doubles, dtype: type[np.floating[Any]]) -> Floats:
-        """[q, p, c]: the value of the trigram where there is one, else of the pair (q, c)."""
+        """[Y + q Y + p, c]: the value of the trigram where there is one, else of the pair (q, c)."""
         Y = self.n_labels
         check_size(Y, dtype)
-        table = np.empty((Y, Y, Y), dtype)
-        table[:] = pairs[:, None, :]
+        table = np.empty((Y + Y * Y, Y), dtype)
+        cube = table[Y:].reshape(Y, Y, Y)
+        cube[:] = pairs[:, None, :]
         p, q, c = self.labels
-        table[q, p, c] = trigrams
+        cube[q, p, c] = trigrams
         return table
 
 
@@ -63,6 +63,16 @@ def trigram_keys(offsets: Longs, labels: Ints, n_labels: int) -> Longs:
     y = labels.astype(np.int64)
     keys: Longs = (y[last - 2] * n_labels + y[last - 1]) * n_labels + y[last]
     return keys
+
+
+def find_trigrams(offsets: Longs, labels: Ints, trigrams: Trigrams) -> tuple[Longs, Longs]:
+    """The label trigrams of the sentences that have a weight: their indices among the weights, and their sentences."""
+    lengths = np.diff(offsets)
+    keys = trigram_keys(offsets, labels, trigrams.n_labels)
+    sentences = np.repeat(np.arange(len(lengths)), np.maximum(lengths - 2, 0))
+    index = np.searchsorted(trigrams.keys, keys)
+    known = np.append(trigrams.keys, -1)[index] == keys
+    return index[known], sentences[known]
 
 
 def check_size(n_labels: int, dtype: type[np.floating[Any]]) -> None:

@@ -11,23 +11,25 @@ Ties: the smallest label wins, as in chain/recursion.py.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from tagwright._jit import tight_kernel
 from tagwright._registers import BYTES, best_sums, largest, largest_sum, lowest_bit, reaching, sums_reaching
 from tagwright.arrays import Doubles, Floats, Ints, Longs, empty_rows, padded
+from tagwright.chain.candidate_viterbi import best_paths_over_candidates
+from tagwright.chain.candidates import Candidates, StepTable
+from tagwright.chain.kbest import k_best
+from tagwright.chain.label_chain import ChainScores, copy_scores
 
 MARGIN = 1e-3
 """Safety of the pruning test against rounding."""
 PORTION = 1 << 18
-"""Numbers that are compared at a time where leads are made."""
+"""Numbers that are compared at a time where bounds are made."""
 
 
-@dataclass(frozen=True, slots=True)
-class Steps:
+class Steps(NamedTuple):
     """The chain's scores, ready for Viterbi. Padding is −inf."""
 
     n_labels: int
@@ -35,24 +37,47 @@ class Steps:
     incoming: Floats  # [Y, P]: transposed
     start: Floats  # [P]
     stop: Floats  # [P]
-    lead: Floats  # [Y, P]: lead[b, i] = max_j transition[i, j] − transition[b, j]
+    bounds: Floats  # [Y, P], for pruning: bounds[b, i] = max_j transition[i, j] − transition[b, j]
+    scores: ChainScores  # as they were given
 
     @classmethod
     def build(cls, transition: Doubles, start: Doubles, stop: Doubles, dtype: type[np.floating[Any]]) -> Steps:
+        """From scores [Y, Y], [Y], [Y]; −inf forbids."""
         Y = len(start)
-        rows, incoming, leads = empty_rows((3, Y, padded(Y)), dtype)
+        rows, incoming, bounds = empty_rows((3, Y, padded(Y)), dtype)
         ends = empty_rows((2, padded(Y)), dtype)
         rows[:], incoming[:], ends[:] = -np.inf, -np.inf, -np.inf
         rows[:, :Y], incoming[:, :Y] = transition, transition.T
         ends[:, :Y] = start, stop
-        lead = np.full((Y, padded(Y)), -np.inf)
+        most = np.full((Y, padded(Y)), -np.inf)
         some = max(1, PORTION // max(1, Y * Y))
         for first in range(0, Y, some):
-            with np.errstate(invalid="ignore"):  # −inf − −inf: a way closed to both gives no lead
+            with np.errstate(invalid="ignore"):  # −inf − −inf: a step that is closed to both gains nothing
                 gains = np.fmax.reduce(transition - transition[first : first + some, None], axis=2)
-            lead[first : first + some, :Y] = np.where(np.isnan(gains), -np.inf, gains)
-        leads[:] = np.minimum(lead + MARGIN, np.finfo(dtype).max)  # so that it cannot help who is out already
-        return cls(Y, rows, incoming, ends[0], ends[1], leads)
+            most[first : first + some, :Y] = np.where(np.isnan(gains), -np.inf, gains)
+        bounds[:] = np.minimum(most + MARGIN, np.finfo(dtype).max)  # finite: δ = −inf must stay pruned
+        return cls(Y, rows, incoming, ends[0], ends[1], bounds, copy_scores(transition, start, stop))
+
+    @property
+    def lead(self) -> Floats:
+        return self.bounds
+
+    def best_paths(
+        self, emission: Floats, offsets: Longs, candidates: Candidates | None = None
+    ) -> tuple[Ints, Doubles]:
+        """The best labels [n] and their scores [N] for a run of sentences, emission [n, P]."""
+        if candidates is not None:
+            steps = StepTable(1, self.n_labels, self.transition, self.start, self.stop)
+            return best_paths_over_candidates(emission, offsets, candidates, steps)
+        labels, scores = np.empty(len(emission), np.int32), np.empty(len(offsets) - 1)
+        delta = empty_rows((int(np.diff(offsets).max(initial=1)), emission.shape[1]), emission.dtype)
+        viterbi(emission, offsets, self, delta, np.empty(self.n_labels, np.int64), labels, scores)
+        return labels, scores
+
+    def k_best(self, emission: Doubles, k: int, candidates: Candidates | None = None) -> tuple[Longs, Doubles]:
+        """The k best labellings of one sentence: paths [K', T] and scores [K'], from the scores in float64."""
+        rows = emission if candidates is None else candidates.mask_rows(emission, self.n_labels)
+        return k_best(rows, *self.scores, k)
 
 
 @tight_kernel
@@ -69,11 +94,11 @@ def first_largest(row: Floats, Y: int) -> int:
 
 
 @tight_kernel
-def find_survivors(previous: Floats, lead: Floats, Y: int, alive: Longs) -> int:
-    """The labels that may be the predecessor of some label, into `alive`; returns how many, at least one."""
+def find_survivors(previous: Floats, bounds: Floats, Y: int, survivors: Longs) -> int:
+    """The labels that may be the predecessor of some label, into `survivors`; returns how many, at least one."""
     best = first_largest(previous, Y)
-    peak, bonus = previous[best], lead[best]
-    alive[0] = best  # for where nobody can go on
+    peak, bonus = previous[best], bounds[best]
+    survivors[0] = best  # where no label can go on
     if peak == -np.inf:
         return 1
     n = 0
@@ -82,7 +107,7 @@ def find_survivors(previous: Floats, lead: Floats, Y: int, alive: Longs) -> int:
         for j in range(first, min(first + 64, Y), BYTES // previous.itemsize):
             bits |= sums_reaching(previous, bonus, peak, j) << (j - first)
         while bits != 0:
-            alive[n] = first + lowest_bit(bits)
+            survivors[n] = first + lowest_bit(bits)
             bits &= bits - 1
             n += 1
     return max(n, 1)
@@ -90,12 +115,12 @@ def find_survivors(previous: Floats, lead: Floats, Y: int, alive: Longs) -> int:
 
 @tight_kernel
 def step(
-    previous: Floats, emission: Floats, transition: Floats, lead: Floats, Y: int, alive: Longs, out: Floats
+    previous: Floats, emission: Floats, transition: Floats, bounds: Floats, Y: int, survivors: Longs, out: Floats
 ) -> int:
-    """δ_t from δ_{t−1}. Returns the predecessor that all labels have, −1 if there are several. alive [Y]: work."""
-    n = find_survivors(previous, lead, Y, alive)
-    best_sums(previous, alive, n, transition, emission, Y, out)
-    return int(alive[0]) if n == 1 else -1
+    """δ_t from δ_{t−1}. Returns the predecessor that all labels have, −1 if there are several. survivors [Y]: work."""
+    n = find_survivors(previous, bounds, Y, survivors)
+    best_sums(previous, survivors, n, transition, emission, Y, out)
+    return int(survivors[0]) if n == 1 else -1
 
 
 @tight_kernel
@@ -125,33 +150,20 @@ def trace_back(delta: Floats, T: int, incoming: Floats, stop: Floats, found: Int
 
 @tight_kernel
 def viterbi(
-    emission: Floats, offsets: Longs, transition: Floats, incoming: Floats, start: Floats, stop: Floats, lead: Floats,
-    delta: Floats, alive: Longs, labels: Ints, scores: Doubles,
-) -> None:  # fmt: skip
-    """Given emission [n, P], offsets [N + 1] and Steps; delta [L, P] and alive [Y] are work.
+    emission: Floats, offsets: Longs, steps: Steps, delta: Floats, survivors: Longs, labels: Ints, scores: Doubles
+) -> None:
+    """Given emission [n, P], offsets [N + 1]; delta [L, P] and survivors [Y] are work.
 
     Returned: labels [n], scores [N] (−inf where no labelling is possible; the labels then mean nothing).
     """
-    Y = incoming.shape[0]
+    Y = steps.n_labels
     for i in range(offsets.shape[0] - 1):
         begin = offsets[i]
         T = offsets[i + 1] - begin
         for j in range(delta.shape[1]):
-            delta[0, j] = start[j] + emission[begin, j]
+            delta[0, j] = steps.start[j] + emission[begin, j]
         for t in range(1, T):
-            found = step(delta[t - 1], emission[begin + t], transition, lead, Y, alive, delta[t])
-            labels[begin + t - 1] = found
-        scores[i] = trace_back(delta, T, incoming, stop, labels[begin:])
-
-
-def best_paths(emission: Floats, offsets: Longs, steps: Steps) -> tuple[Ints, Doubles]:
-    """The best labels [n] and their scores [N] for a run of sentences, emission [n, P]."""
-    Y, P = steps.n_labels, emission.shape[1]
-    labels = np.empty(len(emission), np.int32)
-    scores = np.empty(len(offsets) - 1)
-    delta = empty_rows((int(np.diff(offsets).max(initial=1)), P), emission.dtype)
-    viterbi(
-        emission, offsets, steps.transition, steps.incoming, steps.start, steps.stop, steps.lead,
-        delta, np.empty(Y, np.int64), labels, scores,
-    )  # fmt: skip
-    return labels, scores
+            labels[begin + t - 1] = step(
+                delta[t - 1], emission[begin + t], steps.transition, steps.bounds, Y, survivors, delta[t]
+            )
+        scores[i] = trace_back(delta, T, steps.incoming, steps.stop, labels[begin:])

@@ -27,8 +27,8 @@ from tagwright.kernels.learner import KERNEL, KernelLearner
 from tagwright.learners._decoder import Decoder
 from tagwright.learners._estimator import NONE, POSITIVE, WHOLE, fitted, one_of, parameter
 from tagwright.learners._labels import Labels
-from tagwright.learners._objective import Weights
 from tagwright.learners._watch import DevSet, Watch, all_callbacks, count_jobs, warn_of_end
+from tagwright.objective.problem import Weights
 from tagwright.optim.progress import Progress
 from tagwright.scores.linear import LinearMap
 from tagwright.scores.pattern import find_pattern

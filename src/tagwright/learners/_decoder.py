@@ -15,15 +15,12 @@ import numpy as np
 
 from tagwright.arrays import Bools, Doubles, Floats, Ints, Longs, cut_evenly, empty_rows
 from tagwright.attributes.lexicon import TagDictionary
-from tagwright.chain.candidates import Candidates, best_paths_of_candidates, expect_of_candidates
-from tagwright.chain.constraints import allow_labels
-from tagwright.chain.forward_backward import Chain, expect
-from tagwright.chain.kbest import k_best
-from tagwright.chain.second_order import SecondOrderChain, expect_of_pairs
-from tagwright.chain.second_order_paths import PairSteps, best_paths_of_pairs, k_best_of_pairs
+from tagwright.chain.candidates import Candidates
+from tagwright.chain.label_chain import LabelChain, LabelSteps
+from tagwright.chain.second_order import build_chain, build_steps
 from tagwright.chain.span_probability import span_probabilities
 from tagwright.chain.trigrams import Trigrams
-from tagwright.chain.viterbi import Steps, best_paths
+from tagwright.chain.viterbi import Steps
 from tagwright.encode.batch import Batch
 from tagwright.errors import DataError, ParameterError
 from tagwright.io.spans import Borders
@@ -77,9 +74,9 @@ class Decoder:
         self.chain_scores = (transition, start, stop)
         self.dictionary = dictionary
         self.trigrams = trigrams
-        self._steps: Steps | PairSteps | None = None
+        self._steps: LabelSteps | None = None
         self._tagging: LinearTagging | None = None
-        self._chain: Chain | SecondOrderChain | None = None
+        self._chain: LabelChain | None = None
 
     def make_ready(self) -> None:
         """Make what tagging needs now rather than at the first sentence; a thousand labels would take a second."""
@@ -131,7 +128,7 @@ class Decoder:
         possible = self._possible(data, allowed)
         rows[:, : self.scores.n_labels] = marginals if possible is None else np.where(possible, marginals, -np.inf)
         transition, start, stop = (np.where(np.isfinite(part), 0.0, -np.inf) for part in self.chain_scores)
-        labels, scores = best_paths(rows, data.offsets, Steps.build(transition, start, stop, np.float64))
+        labels, scores = Steps.build(transition, start, stop, np.float64).best_paths(rows, data.offsets)
         self._check_possible(scores, 0)
         return labels
 
@@ -163,69 +160,46 @@ class Decoder:
                 self._check_possible(scores[:1] if len(scores) else np.array([-np.inf]), i)
                 yield paths, scores
 
-    # ---- the three kinds of chain: plain, with candidate labels, of second order ----
+    # ---- the chain, of first or second order ----
 
     def _candidates(self, data: Batch) -> Candidates | None:
-        """The candidate labels of every token; None where the plain kernels will do."""
-        if self.dictionary is None and self.trigrams is None:
-            return None
-        return find_candidates(data, self.scores.n_labels, self.dictionary)
+        """The candidate labels of every token; None: all."""
+        words = self.dictionary
+        return None if words is None else Candidates(words.find(data.forms), words.pointers, words.labels)
 
     def _possible(self, data: Batch, allowed: Bools | None) -> Bools | None:
         """What is allowed and in the dictionary [n, Y]; None: everything."""
-        if self.dictionary is None:
+        candidates = self._candidates(data)
+        if candidates is None:
             return allowed
-        mask = find_candidates(data, self.scores.n_labels, self.dictionary).mask(self.scores.n_labels)
+        mask = candidates.mask(self.scores.n_labels)
         return mask if allowed is None else mask & allowed
 
     def _part(self, candidates: Candidates | None, offsets: Longs) -> Candidates | None:
         return None if candidates is None else candidates.part(int(offsets[0]), int(offsets[-1]))
 
     def _best_paths(self, rows: Floats, offsets: Longs, candidates: Candidates | None) -> tuple[Ints, Doubles]:
-        steps = self._ready_steps()
-        if candidates is None:
-            assert isinstance(steps, Steps)
-            return best_paths(rows, offsets, steps)
-        if isinstance(steps, PairSteps):
-            return best_paths_of_pairs(rows, offsets, candidates, steps)
-        return best_paths_of_candidates(rows, offsets, candidates, steps)
+        return self._ready_steps().best_paths(rows, offsets, candidates)
 
     def _expect(self, rows: Floats, offsets: Longs, candidates: Candidates | None) -> Doubles:
         """log Z of every sentence; rows become marginals."""
         if self._chain is None:
-            dtype = self.scores.dtype
-            plain = Chain.build(*self.chain_scores, dtype)
-            self._chain = plain if self.trigrams is None else SecondOrderChain.build(plain, self.trigrams, dtype)
-        if isinstance(self._chain, SecondOrderChain):
-            assert candidates is not None
-            return expect_of_pairs(rows, offsets, candidates, self._chain).log_z
-        if candidates is None:
-            return expect(rows, offsets, self._chain).log_z
-        return expect_of_candidates(rows, offsets, candidates, self._chain).log_z
+            self._chain = build_chain(self.chain_scores, self.trigrams, self.scores.dtype)
+        return self._chain.expect(rows, offsets, candidates=candidates, out=rows).log_z
 
     def _k_best(self, emission: Doubles, k: int, candidates: Candidates | None) -> tuple[Longs, Doubles]:
-        if candidates is None:
-            return k_best(emission, *self.chain_scores, k)
-        steps = self._ready_steps()
-        if isinstance(steps, PairSteps):
-            return k_best_of_pairs(emission, candidates, steps, k)
-        return k_best(allow_labels(emission, candidates.mask(self.scores.n_labels)), *self.chain_scores, k)
+        return self._ready_steps().k_best(emission, k, candidates)
 
-    def _ready_steps(self) -> Steps | PairSteps:
+    def _ready_steps(self) -> LabelSteps:
         if self._steps is None:
-            scores, dtype = self.chain_scores, self.scores.dtype
-            if self.trigrams is None:
-                self._steps = Steps.build(*scores, dtype)
-            else:
-                self._steps = PairSteps.build(*scores, self.trigrams, dtype)
+            self._steps = build_steps(self.chain_scores, self.trigrams, self.scores.dtype)
         return self._steps
 
     def _ready_tagging(self) -> LinearTagging:
         if self._tagging is None:
-            steps = self._ready_steps()
+            steps, words = Steps.build(*self.chain_scores, self.scores.dtype), self.dictionary
+            self._steps = steps
             assert isinstance(self.scores, LinearScores)
-            assert isinstance(steps, Steps)
-            words = self.dictionary
             sets = None if words is None else (words.pointers, words.labels)
             self._tagging = LinearTagging(self.scores, steps, sets)
         return self._tagging
@@ -262,10 +236,3 @@ class Decoder:
                 f"no labelling is possible: {restrictions} contradict each other",
                 location=f"X[{first + int(impossible[0])}]",
             )
-
-
-def find_candidates(data: Batch, n_labels: int, dictionary: TagDictionary | None) -> Candidates:
-    """The candidate labels of every token; all without a dictionary."""
-    if dictionary is None:
-        return Candidates.everything(data.n_tokens, n_labels)
-    return Candidates(dictionary.find(data.forms), dictionary.pointers, dictionary.labels)

@@ -1,8 +1,8 @@
 """The CRF's solvers: one problem, five names, the same reports and checkpoints.
 
-Problem (scores, data, loss, penalties) ─► solve ─► optim/ ─► Minimum
-                                             │
-                                 Watch (dev set, callbacks), Checkpoint
+TrainingProblem (scores, data, loss, penalties) ─► its objective ─► solve ─► optim/ ─► Minimum
+                                                                      │
+                                                          Watch (dev set, callbacks), Checkpoint
 
 minimise   loss(w) + c1 ‖w‖₁ + c2 ‖w‖²
 """
@@ -15,14 +15,13 @@ from typing import Any
 
 import numpy as np
 
-from tagwright.arrays import Bools, Doubles, Longs, Workers
-from tagwright.attributes.lexicon import TagDictionary
-from tagwright.encode.batch import Batch
+from tagwright.arrays import Doubles, Workers
 from tagwright.errors import ParameterError
 from tagwright.learners._checkpoint import Checkpoint, State
-from tagwright.learners._objective import ChainObjective
 from tagwright.learners._watch import Watch
 from tagwright.losses.run import Loss, sum_of_terms
+from tagwright.objective.evaluation import Evaluation
+from tagwright.objective.problem import TrainingProblem
 from tagwright.optim.conjugate_gradient import minimise_cg
 from tagwright.optim.descent import Iteration, Minimum, Point, Trail
 from tagwright.optim.lbfgs import minimise_lbfgs
@@ -31,7 +30,6 @@ from tagwright.optim.progress import Progress
 from tagwright.optim.stochastic import RATE, AveragedAdaGrad, Epoch, TokenData, minimise_stochastic
 from tagwright.optim.vectors import add_scaled, inner
 from tagwright.scores.expanded import expand
-from tagwright.scores.linear import LinearMap
 from tagwright.scores.wide_rows import TokenWeights, WidePattern
 
 SOLVERS = ("auto", "lbfgs", "owlqn", "cg", "sgd")
@@ -56,22 +54,6 @@ def choose_solver(solver: str, loss: Loss, c1: float) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
-    """What is minimised, and from where."""
-
-    scores: LinearMap
-    data: Batch
-    weights: Doubles | None  # how much each token counts; None: all the same
-    loss: Loss
-    free: Bools  # [weights]: those that may move
-    start: Doubles
-    c1: float
-    c2: float
-    dictionary: TagDictionary | None = None  # which labels words may have
-    keys: Longs | None = None  # the label trigrams that have a weight, of second order
-
-
-@dataclass(frozen=True, slots=True)
 class Limits:
     """When to stop."""
 
@@ -81,7 +63,7 @@ class Limits:
 
 def solve(
     solver: str,
-    problem: Problem,
+    problem: TrainingProblem,
     limits: Limits,
     *,
     watch: Watch[Doubles],
@@ -106,7 +88,7 @@ def solve(
 
 def _solve_by_descent(
     solver: str,
-    problem: Problem,
+    problem: TrainingProblem,
     limits: Limits,
     watch: Watch[Doubles],
     checkpoint: Checkpoint | None,
@@ -114,17 +96,12 @@ def _solve_by_descent(
     workers: Workers,
 ) -> tuple[Minimum, Callable[[], State | None]]:
     """L-BFGS, OWL-QN or conjugate gradients, on all sentences at once."""
-    objective = ChainObjective(
-        problem.scores, problem.data, problem.loss, problem.free, workers, problem.weights,
-        dictionary=problem.dictionary, keys=problem.keys,
-    )  # fmt: skip
-    if stored is not None:
-        objective.reference = float(stored["reference"][0])
+    objective = problem.objective(workers)
 
-    def smooth(w: Doubles) -> tuple[float, Doubles]:
-        value, gradient = objective(w)
-        add_scaled(gradient, 2 * problem.c2, w)
-        return value + problem.c2 * inner(w, w), gradient
+    def smooth(weights: Doubles, reference: float = 0.0) -> Evaluation:
+        found = objective(weights, reference)
+        add_scaled(found.gradient, 2 * problem.c2, weights)
+        return found._replace(value=found.value + problem.c2 * inner(weights, weights))
 
     last: State | None = None
 
@@ -133,7 +110,7 @@ def _solve_by_descent(
         point = now.point
         report = Progress(now.number, limits.max_iterations, point.value, now.gradient_norm, point.step, now.seconds)
         stop = watch(report, lambda: point.weights)
-        last = {**_trail_state(now.trail), "reference": np.array([objective.reference]), **watch.state()}
+        last = {**_trail_state(now.trail), **watch.state()}
         if checkpoint is not None:
             checkpoint.offer(lambda: last or {})
         return stop
@@ -154,6 +131,7 @@ def _trail_state(trail: Trail) -> State:
         "weights": trail.point.weights,
         "gradient": trail.point.gradient,
         "value": np.array([trail.point.value, trail.point.step]),
+        "reference": np.array([trail.point.reference]),
         "curve": np.array(trail.curve),
         **{f"memory.{k}": vector for k, vector in enumerate(trail.memory)},
     }
@@ -162,11 +140,12 @@ def _trail_state(trail: Trail) -> State:
 def _trail_of(state: State) -> Trail:
     value, step = state["value"].tolist()
     memory = [state[f"memory.{k}"] for k in range(sum(name.startswith("memory.") for name in state))]
-    return Trail(Point(state["weights"], value, state["gradient"], step), tuple(memory), tuple(state["curve"].tolist()))
+    point = Point(state["weights"], value, state["gradient"], step, float(state["reference"][0]))
+    return Trail(point, tuple(memory), tuple(state["curve"].tolist()))
 
 
 def _solve_stochastic(
-    problem: Problem,
+    problem: TrainingProblem,
     limits: Limits,
     watch: Watch[Doubles],
     checkpoint: Checkpoint | None,

@@ -10,7 +10,7 @@ from tagwright.arrays import Doubles, Longs
 from tagwright.chain.trigrams import Trigrams
 from tagwright.encode.encoder import Encoder
 from tagwright.learners._base import SequenceTagger
-from tagwright.learners._objective import Weights
+from tagwright.objective.problem import Weights
 from tagwright.scores.linear import LinearScores
 from tagwright.scores.row_index import Pattern
 

@@ -1,6 +1,6 @@
 """Conditional random fields: a linear chain trained on the probability of whole labellings.
 
-    p(y | x) = exp F(x, y; w) / Z(x)                        F: DIGEST section 1
+    p(y | x) = exp F(x, y; w) / Z(x)                        F: chain/lattice.py
     minimise   loss(w) + c1 ‖w‖₁ + c2 ‖w‖²                  c1, c2 as CRFsuite has them
 
 Lafferty, McCallum and Pereira 2001; LOSS section 3. Loss: losses/. Solvers: _solvers.py and optim/.
@@ -39,13 +39,14 @@ from tagwright.learners._estimator import (
 )
 from tagwright.learners._importance import LABEL_WEIGHTS, SampleWeight, token_weights
 from tagwright.learners._labels import Labels, PartialLabels, learn_dictionary, read_training_labels
-from tagwright.learners._objective import Weights
-from tagwright.learners._solvers import SOLVERS, TOLERANCES, Limits, Problem, choose_solver, solve
+from tagwright.learners._solvers import SOLVERS, TOLERANCES, Limits, choose_solver, solve
 from tagwright.learners._watch import DevSet, Watch, all_callbacks, count_jobs, warn_of_end
 from tagwright.learners._weights import transfer_weights
 from tagwright.losses import LOSSES
 from tagwright.losses.partial_log import PartialLog, possible_transitions
 from tagwright.losses.run import Loss, sum_of_terms
+from tagwright.objective.problem import TrainingProblem, Weights
+from tagwright.objective.threads import ThreadedObjective
 from tagwright.scores.linear import LinearMap
 from tagwright.scores.pattern import find_pattern
 
@@ -159,7 +160,10 @@ class LinearChain(SequenceTagger):
             free = self._free_weights(start, data, sets)
             loss = Loss(PartialLog(sets), sum_of_terms) if len(sets) else self._choose_loss()
             trigrams = keys if self._choose_order() == 2 else None
-            problem = Problem(scores, data, weights, loss, free, start, self.c1, self.c2, dictionary, trigrams)
+            problem = TrainingProblem(
+                scores, data, weights, loss, free, start, ThreadedObjective,
+                c1=self.c1, c2=self.c2, dictionary=dictionary, keys=trigrams,
+            )  # fmt: skip
             dev = DevSet.build(self, X_dev, y_dev)
             self._train(problem, dev, self._find_checkpoint(problem, dev, sets), workers)
         finally:
@@ -199,12 +203,13 @@ class LinearChain(SequenceTagger):
             parts.stop[:] = False
         return free
 
-    def _train(self, problem: Problem, dev: DevSet | None, checkpoint: Checkpoint | None, workers: Workers) -> None:
+    def _train(
+        self, problem: TrainingProblem, dev: DevSet | None, checkpoint: Checkpoint | None, workers: Workers
+    ) -> None:
         scores = problem.scores
 
         def decode(w: Doubles) -> Decoder:
-            Y, keys = len(self.labels_), problem.keys
-            weights = Weights.split(w, Y, 0 if keys is None else len(keys))
+            Y, keys, weights = len(self.labels_), problem.keys, problem.split(w)
             chain = self._constrain(weights.transition, weights.start, weights.stop)
             trigrams = None if keys is None else Trigrams(Y, keys, weights.trigrams)
             linear = scores.at(weights.attributes, workers)
@@ -225,7 +230,7 @@ class LinearChain(SequenceTagger):
         self.converged_ = found.converged or found.reason == "callback"
         warn_of_end(found.reason, found.iterations)
 
-    def _find_checkpoint(self, problem: Problem, dev: DevSet | None, label_sets: Bools) -> Checkpoint | None:
+    def _find_checkpoint(self, problem: TrainingProblem, dev: DevSet | None, label_sets: Bools) -> Checkpoint | None:
         """The file that `checkpoint` names, for this training alone."""
         if self.checkpoint is None:
             return None

@@ -35,8 +35,8 @@ from tagwright.learners._base import SequenceTagger
 from tagwright.learners._decoder import Decoder, Scores
 from tagwright.learners._estimator import ANYTHING, NATURAL, POSITIVE, fitted, one_of, parameter
 from tagwright.learners._labels import Labels
-from tagwright.learners._objective import count_gold
 from tagwright.learners._watch import DevSet, all_callbacks
+from tagwright.objective.problem import count_gold
 from tagwright.optim.progress import Progress
 from tagwright.scores.expanded import expand
 from tagwright.scores.linear import LinearMap, LinearScores

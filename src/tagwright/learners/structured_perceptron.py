@@ -17,9 +17,9 @@ from tagwright.learners._base import SequenceTagger
 from tagwright.learners._decoder import Decoder
 from tagwright.learners._estimator import FLAG, NOT_NEGATIVE, WHOLE, fitted, parameter
 from tagwright.learners._labels import Labels
-from tagwright.learners._objective import Weights
 from tagwright.learners._watch import DevSet, Watch, all_callbacks, count_jobs, warn_of_end
 from tagwright.learners._weights import transfer_weights
+from tagwright.objective.problem import Weights
 from tagwright.optim.online import AveragedPerceptron
 from tagwright.optim.progress import Progress
 from tagwright.scores.expanded import expand

@@ -13,19 +13,20 @@ from __future__ import annotations
 import numpy as np
 
 from tagwright._jit import kernel
-from tagwright.arrays import Doubles, Floats, Ints, Longs
-from tagwright.chain.second_order import AnyChain
-from tagwright.losses.run import Run, RunLoss, plain_chain
+from tagwright.arrays import Doubles, Floats, Ints, Longs, empty_rows
+from tagwright.chain.label_chain import LabelChain
+from tagwright.losses.run import Run, RunLoss, first_order
 
 
 @kernel
 def classify_positions(
     emission: Floats, offsets: Longs, labels: Ints, weights: Doubles, transition: Doubles, start: Doubles,
-    work: Doubles, terms: Doubles, edges: Doubles, first: Doubles,
+    work: Doubles, terms: Doubles, out: Floats, edges: Doubles, first: Doubles,
 ) -> None:  # fmt: skip
     """Given emission [n, P], offsets [N + 1], gold labels and weights [n], the chain; work [Y].
 
-    Returned: terms [n]; emission is overwritten by its gradient; edges [Y, Y] and first [Y] += those of the chain.
+    Returned: terms [n]; out [n, P], the gradient of the emission (it may be `emission` itself); edges [Y, Y] and
+    first [Y] += those of the chain.
     """
     Y = start.shape[0]
     for i in range(offsets.shape[0] - 1):
@@ -43,20 +44,20 @@ def classify_positions(
                 total += work[y]
             terms[p] += np.log(total)
             into = edges[labels[p - 1]] if inner else first
-            emission[p, :] = 0
+            out[p, :] = 0
             for y in range(Y):
                 change = weights[p] * (work[y] / total - (y == gold))
                 into[y] += change
-                emission[p, y] = change
+                out[p, y] = change
 
 
-def local_log(run: Run, chain: AnyChain, reference: float = 0.0) -> RunLoss:
+def local_log(run: Run, chain: LabelChain, reference: float = 0.0, out: Floats | None = None) -> RunLoss:
     """Terms and gradient of one run; the reference is of no use here."""
-    chain = plain_chain(run, chain)
-    Y = chain.n_labels
+    transition, start, _ = first_order(run, chain).scores
+    Y = len(start)
     terms, edges, first = np.empty(len(run.labels)), np.zeros((Y, Y)), np.zeros(Y)
-    transition, start, _ = chain.scores
+    out = empty_rows(run.emission.shape, run.emission.dtype) if out is None else out
     classify_positions(
-        run.emission, run.offsets, run.labels, run.weights, transition, start, np.empty(Y), terms, edges, first
+        run.emission, run.offsets, run.labels, run.weights, transition, start, np.empty(Y), terms, out, edges, first
     )
-    return RunLoss(terms, run.weights, edges, first, np.zeros(Y))
+    return RunLoss(terms, run.weights, out, edges, first, np.zeros(Y))

@@ -14,10 +14,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tagwright.arrays import Bools, Ints, Longs
-from tagwright.chain.forward_backward import expect
-from tagwright.chain.second_order import AnyChain
-from tagwright.losses.run import Run, RunLoss, add_ends, plain_chain
+from tagwright.arrays import Bools, Floats, Ints, Longs
+from tagwright.chain.label_chain import LabelChain
+from tagwright.chain.term_weight import SentenceWeights
+from tagwright.losses.run import Run, RunLoss, first_order, sum_ends
 from tagwright.losses.sequence_log import sequence_log
 
 
@@ -27,20 +27,23 @@ class PartialLog:
 
     sets: Bools  # [K, Y]
 
-    def __call__(self, run: Run, chain: AnyChain, reference: float = 0.0) -> RunLoss:
+    def __call__(self, run: Run, chain: LabelChain, reference: float = 0.0, out: Floats | None = None) -> RunLoss:
         """Terms and gradient of one run; the reference is of no use here."""
-        chain = plain_chain(run, chain)
+        chain = first_order(run, chain)
         if (run.labels >= 0).all():
-            return sequence_log(run, chain)
+            return sequence_log(run, chain, out=out)
         Y, weights = chain.n_labels, run.sentence_weights
-        held = run.emission.copy()
-        held[:, :Y][~allowed_labels(run.labels, self.sets)] = -np.inf
-        free, bound = (expect(rows, run.offsets, chain, weights=weights) for rows in (run.emission, held))
-        run.emission[:] -= held
-        run.emission[:] *= np.repeat(weights, np.diff(run.offsets))[:, None]
-        start, stop = np.zeros(Y), np.zeros(Y)
-        add_ends(run.emission, run.offsets, start, stop)
-        return RunLoss(free.log_z - bound.log_z, weights, free.transitions - bound.transitions, start, stop)
+        allowed = run.emission.copy()
+        allowed[:, :Y][~allowed_labels(run.labels, self.sets)] = -np.inf
+        given = SentenceWeights(weights, np.zeros(len(weights)))
+        free = chain.expect(run.emission, run.offsets, given, out=out)
+        bound = chain.expect(allowed, run.offsets, given, out=allowed)
+        gradient = free.marginals
+        gradient -= bound.marginals
+        gradient *= np.repeat(weights, np.diff(run.offsets))[:, None]
+        start, stop = sum_ends(gradient, run.offsets, Y)
+        transitions = free.transitions - bound.transitions
+        return RunLoss(free.log_z - bound.log_z, weights, gradient, transitions, start, stop)
 
 
 def allowed_labels(labels: Ints, sets: Bools) -> Bools:

@@ -9,7 +9,7 @@ them up give the four losses of LOSS section 3.3, with term weights a and W = Σ
 The papers' exp losses are Σ 1/p. Their logarithm is minimised here: it is least where the sum is least, and it is of
 the size of the log loss (equal to it where all p are equal, near it where all p are near 1), so that a penalty c2‖w‖²
 means the same for all four. The gradient is Σ_i D_i · d(−log p_i), D_i = W · (a_i/p_i) / Σ a/p. Nothing overflows:
-−log p comes as a logarithm, and each pass computes D_i relative to a reference, the largest term of the pass before
+−log p comes as a logarithm, and each pass computes D_i relative to a reference, the largest term of an earlier pass
 (`Total.fits` says whether that was near enough; if not, the pass is repeated with the right one).
 
 Weights: a token has the weight a_t = (its sentence's weight) · (the weight of its gold label). It multiplies the
@@ -20,6 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Protocol, cast
 
 import numpy as np
 
@@ -27,14 +28,14 @@ from tagwright._jit import tight_kernel
 from tagwright.arrays import Doubles, Floats, Ints, Longs
 from tagwright.chain.candidates import Candidates
 from tagwright.chain.forward_backward import Chain
-from tagwright.chain.second_order import AnyChain
-from tagwright.chain.tilt import HIGHEST
+from tagwright.chain.label_chain import LabelChain
+from tagwright.chain.term_weight import HIGHEST
 from tagwright.errors import ParameterError
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """Sentences that one call of a loss takes in, end to end. The loss overwrites emission by its gradient."""
+    """Sentences that one call of a loss takes in, end to end."""
 
     emission: Floats  # [n, P]
     offsets: Longs  # [N + 1], from 0
@@ -50,13 +51,14 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class RunLoss:
-    """The terms of a run, and the gradient of its share of the loss; that for the emission is in the run's rows.
+    """The terms of a run, and the gradient of its part of the loss.
 
-    inf: the gold labels are impossible; then the gradient means nothing.
+    A term of inf: the gold labels are impossible; then the gradient means nothing.
     """
 
     terms: Doubles  # −log p [N] or [n]
     weights: Doubles  # of the terms
+    emission: Floats  # [n, P]
     transition: Doubles  # [Y, Y]
     start: Doubles  # [Y]
     stop: Doubles  # [Y]
@@ -73,19 +75,28 @@ class Total:
     fits: bool = True  # whether the reference of this pass was near enough
 
 
+class LossOfRun(Protocol):
+    """Terms and gradient of a run, relative to the reference of the pass (of use to the exp losses alone).
+
+    `out` [n, P]: for the gradient of the emission; it may be the run's own emission, which is then overwritten.
+    """
+
+    def __call__(self, run: Run, chain: LabelChain, reference: float = 0.0, out: Floats | None = None) -> RunLoss: ...
+
+
 @dataclass(frozen=True, slots=True)
 class Loss:
-    """One of the four: what it makes of a run (given the pass's reference), and how terms add up."""
+    """One of the four: what it makes of a run, and how terms add up."""
 
-    of_run: Callable[[Run, AnyChain, float], RunLoss]
+    of_run: LossOfRun
     add_up: Callable[[Doubles, Doubles, float], Total]  # terms, their weights, the reference of the pass
 
 
-def plain_chain(run: Run, chain: AnyChain) -> Chain:
+def first_order(run: Run, chain: LabelChain) -> Chain:
     """The chain of a loss that knows neither trigrams nor candidate labels."""
-    if not isinstance(chain, Chain) or run.candidates is not None:
+    if chain.order != 1 or run.candidates is not None:
         raise ParameterError("this loss goes with order=1 and without a tag dictionary only")
-    return chain
+    return cast(Chain, chain)
 
 
 def sum_of_terms(terms: Doubles, weights: Doubles, reference: float) -> Total:
@@ -114,3 +125,10 @@ def add_ends(gradient: Floats, offsets: Longs, start: Doubles, stop: Doubles) ->
         for y in range(start.shape[0]):
             start[y] += gradient[first, y]
             stop[y] += gradient[last, y]
+
+
+def sum_ends(gradient: Floats, offsets: Longs, n_labels: int) -> tuple[Doubles, Doubles]:
+    """The gradient of start and stop [Y] from that of the emission [n, P]."""
+    start, stop = np.zeros(n_labels), np.zeros(n_labels)
+    add_ends(gradient, offsets, start, stop)
+    return start, stop

@@ -15,7 +15,8 @@ from __future__ import annotations
 from typing import Any
 
 from tagwright.arrays import Doubles
-from tagwright.optim.descent import Minimum, Objective, Point, Trail, descend
+from tagwright.objective.evaluation import Objective
+from tagwright.optim.descent import Minimum, Point, Trail, descend
 from tagwright.optim.line_search import search_line
 from tagwright.optim.vectors import add_scaled, inner, norm
 

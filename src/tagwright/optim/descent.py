@@ -1,4 +1,4 @@
-"""The way down that all line-search methods share: where to stop, whom to tell, what to remember.
+"""The loop that all line-search methods share: when to stop, whom to tell, what to remember.
 
     learners/ ─► objective ─► descend( Method: L-BFGS, OWL-QN or conjugate gradient ) ─► Minimum
 
@@ -9,7 +9,7 @@ as never having stopped. It is a value, replaced in one assignment, so that Ctrl
             than `tolerance` (relatively) over the last `period` iterations, when rounding allows no better step, when
             the watcher says so, on Ctrl-C (the best weights so far are kept), or after `max_iterations`
 
-Given: objective(w) -> (value, gradient). Returned: the last weights, which are also the best.
+Given: an Objective (objective/evaluation.py). Returned: the last weights, which are also the best.
 """
 
 from __future__ import annotations
@@ -20,20 +20,25 @@ from dataclasses import dataclass, field, replace
 from typing import Literal, Protocol
 
 from tagwright.arrays import Doubles
+from tagwright.objective.evaluation import Evaluation, Objective
 from tagwright.optim.vectors import norm
 
-Objective = Callable[[Doubles], tuple[float, Doubles]]
 Reason = Literal["gradient", "tolerance", "precision", "callback", "interrupted", "max_iterations"]
 
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """A place on the way: weights, value, gradient, and the step that led there."""
+    """Weights with value and gradient, the step that led there, and the reference for evaluations nearby."""
 
     weights: Doubles
     value: float
     gradient: Doubles
     step: float = 0.0
+    reference: float = 0.0
+
+    @classmethod
+    def evaluated(cls, weights: Doubles, found: Evaluation, step: float = 0.0) -> Point:
+        return cls(weights, found.value, found.gradient, step, found.reference)
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,10 +116,10 @@ def descend(
     began = time.perf_counter()
     evaluations = 0
 
-    def evaluate(w: Doubles) -> tuple[float, Doubles]:
+    def evaluate(weights: Doubles, reference: float = 0.0) -> Evaluation:
         nonlocal evaluations
         evaluations += 1
-        return objective(w)
+        return objective(weights, reference)
 
     trail = start if isinstance(start, Trail) else _begin(evaluate, start)
     steepness = norm(method.slope(trail.point))
@@ -148,7 +153,7 @@ def descend(
 
 
 def _begin(objective: Objective, weights: Doubles) -> Trail:
-    point = Point(weights, *objective(weights))
+    point = Point.evaluated(weights, objective(weights))
     return Trail(point, curve=(point.value,))
 
 

@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 
 from tagwright.arrays import Doubles
-from tagwright.optim.descent import Minimum, Objective, Point, Trail, descend
+from tagwright.objective.evaluation import Objective
+from tagwright.optim.descent import Minimum, Point, Trail, descend
 from tagwright.optim.line_search import search_line
 from tagwright.optim.vectors import add_and_multiply, inner, norm, weighted_inner
 

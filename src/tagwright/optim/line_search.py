@@ -16,7 +16,8 @@ import math
 from dataclasses import dataclass
 
 from tagwright.arrays import Doubles
-from tagwright.optim.descent import Objective, Point
+from tagwright.objective.evaluation import Objective
+from tagwright.optim.descent import Point
 from tagwright.optim.vectors import inner
 
 DECREASE = 1e-4
@@ -49,21 +50,23 @@ def search_line(
     before = low = Trial(0.0, start.value, slope)
     high = None
     best: Point | None = None
+    reference = start.reference
     for _ in range(most):
         weights = start.weights + step * direction
-        value, gradient = objective(weights)
-        trial = Trial(step, value, inner(gradient, direction))
-        if not value <= start.value + DECREASE * step * slope:
+        found = objective(weights, reference)
+        reference = found.reference
+        trial = Trial(step, found.value, inner(found.gradient, direction))
+        if not found.value <= start.value + DECREASE * step * slope:
             high = trial
         else:
-            if best is None or value < best.value:
-                best = Point(weights, value, gradient, step)
+            if best is None or found.value < best.value:
+                best = Point.evaluated(weights, found, step)
             if trial.slope < curvature * slope:
                 before, low = low, trial
             elif strong and trial.slope > -curvature * slope:
                 high = trial
             else:
-                return Point(weights, value, gradient, step)
+                return Point.evaluated(weights, found, step)
         if high is not None and abs(high.step - low.step) <= 1e-12 * high.step:
             break
         step = farther(before, low) if high is None else lowest_between(low, high)

@@ -20,7 +20,8 @@ from typing import Any
 import numpy as np
 
 from tagwright.arrays import Doubles
-from tagwright.optim.descent import Minimum, Objective, Point, Trail, descend
+from tagwright.objective.evaluation import Evaluation, Objective
+from tagwright.optim.descent import Minimum, Point, Trail, descend
 from tagwright.optim.lbfgs import Memory, quasi_newton_direction, remember
 from tagwright.optim.vectors import inner, norm
 
@@ -52,14 +53,16 @@ class OWLQN:
         direction[direction * slope >= 0] = 0.0
         orthant = np.where(here.weights == 0, -np.sign(slope), np.sign(here.weights))
         step = 1.0 if trail.memory else 1.0 / norm(slope)
+        reference = here.reference
         for _ in range(MOST_STEPS):
             weights = here.weights + step * direction
             weights[weights * orthant <= 0] = 0.0
-            value, gradient = objective(weights)
+            found = objective(weights, reference)
+            reference = found.reference
             move = weights - here.weights
-            if value <= here.value + DECREASE * inner(slope, move) and value < here.value:
-                memory = remember(trail.memory, move, gradient - here.gradient, self.size)
-                return Point(weights, value, gradient, step), memory
+            if found.value <= here.value + DECREASE * inner(slope, move) and found.value < here.value:
+                memory = remember(trail.memory, move, found.gradient - here.gradient, self.size)
+                return Point.evaluated(weights, found, step), memory
             step /= 2
         return None
 
@@ -67,8 +70,8 @@ class OWLQN:
 def minimise_owlqn(smooth: Objective, start: Doubles | Trail, *, c1: float, memory: int = 6, **options: Any) -> Minimum:
     """Minimise smooth(w) + c1 ‖w‖₁; options: see `descend`."""
 
-    def penalised(w: Doubles) -> tuple[float, Doubles]:
-        value, gradient = smooth(w)
-        return value + c1 * float(np.abs(w).sum()), gradient
+    def penalised(weights: Doubles, reference: float = 0.0) -> Evaluation:
+        found = smooth(weights, reference)
+        return found._replace(value=found.value + c1 * float(np.abs(weights).sum()))
 
     return descend(penalised, start, OWLQN(c1, memory), **options)

@@ -221,11 +221,12 @@ class AveragedAdaGrad:
         batch = Run(self._emission[:n_rows], offsets, self._gold[:n_rows], self._counts[:n_rows])
         scores = weights[len(weights) - self.n_edges :]
         transition, ends = scores[: Y * Y].reshape(Y, Y), scores[Y * Y :].reshape(2, Y)
-        found = self.loss.of_run(batch, Chain.build(transition, ends[0], ends[1], weights.dtype.type), 0.0)
+        chain = Chain.build(transition, ends[0], ends[1], weights.dtype.type)
+        found = self.loss.of_run(batch, chain, out=batch.emission)
         edges = np.concatenate([found.transition.ravel(), found.start, found.stop])
         value = self.loss.add_up(found.terms, found.weights, 0.0).value
         learn_batch(
-            order, data.offsets, *lists, data.pattern.real, batch.emission, edges, self.free_edges, value,
+            order, data.offsets, *lists, data.pattern.real, found.emission, edges, self.free_edges, value,
             data.n_sentences, RATE, self.decay, *self.moving, self.arrays["clock"], self.arrays["loss"], self._active,
         )  # fmt: skip
 

@@ -1,0 +1,59 @@
+"""Forward-backward over candidate labels in log space and float64: the definition in plain NumPy, for both orders.
+
+For the sentences that the scaled numbers of chain/candidate_forward_backward.py cannot hold. States, sources and rows
+of the table as chain/candidates.py has them; with S the scores of steps and p ─► s the steps that there are:
+
+    log α_0 = start + emission_0        log α_t[s] = emission_t[c(s)] + log Σ_{p ─► s} exp(log α_{t−1}[p] + S[p, s])
+    log β_{T−1} = stop                  log β_{t−1}[p] = log Σ_{p ─► s} exp(S[p, s] + emission_t[c(s)] + log β_t[s])
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tagwright.arrays import Doubles, Floats, Longs
+from tagwright.chain.candidates import Candidates, StepTable
+from tagwright.chain.recursion import LOG
+from tagwright.chain.term_weight import SentenceWeights, term_weight
+
+
+def table_rows(candidates: Candidates, t: int, chain: StepTable) -> tuple[Longs, tuple[int, ...]]:
+    """The row of the table of every source of the states at t ≥ 1, [G, M]; and the axes that bring the grid of t − 1,
+    [G', K'], into that form."""
+    Y, last = chain.n_labels, candidates.of_token(t - 1).astype(np.int64)
+    if chain.order == 1:
+        return last[None, :], (0, 1)
+    if t == 1:
+        return last[:, None], (1, 0)
+    return Y + Y * last[:, None] + candidates.of_token(t - 2)[None, :], (1, 0)
+
+
+def log_expectations(
+    emission: Floats, candidates: Candidates, chain: StepTable, given: SentenceWeights, out: Floats, counts: Floats
+) -> tuple[float, float]:
+    """One sentence: log Z, and how much it counts. `chain`: scores. out [T, P] gets the node marginals, counts [R, Y]
+    += the expected number of each step, times that weight. 0 and nothing where no labelling is possible."""
+    T = len(emission)
+    lists = [candidates.of_token(t) for t in range(T)]
+    rows = [emission[t, lists[t]].astype(np.float64) for t in range(T)]
+    alpha: list[Doubles] = [(chain.start[lists[0]] + rows[0])[None, :]]  # [G, K]
+    steps = [table_rows(candidates, t, chain) for t in range(1, T)]
+    scores = [chain.table[steps[t][0]][:, :, lists[t + 1]].astype(np.float64) for t in range(T - 1)]  # [G, M, K]
+    for t in range(1, T):
+        sources = alpha[-1].transpose(steps[t - 1][1])  # [G, M]
+        alpha.append(LOG.plus(sources[:, :, None] + scores[t - 1], axis=1) + rows[t])
+    beta = np.broadcast_to(chain.stop[lists[-1]].astype(np.float64), alpha[-1].shape)
+    log_z = float(LOG.plus((alpha[-1] + beta).ravel(), axis=0))
+    out[:] = 0
+    if log_z == -np.inf:
+        return log_z, float(given.weights[0])
+    weight = term_weight(float(given.weights[0]), given.rate, log_z - float(given.pivots[0]))
+    for t in range(T - 1, -1, -1):
+        out[t, lists[t]] = np.exp(alpha[t] + beta - log_z).sum(axis=0)
+        if t > 0:
+            index, axes = steps[t - 1]
+            ahead = scores[t - 1] + (rows[t] + beta)[:, None, :]  # [G, M, K]
+            sources = alpha[t - 1].transpose(axes)
+            counts[index[:, :, None], lists[t]] += weight * np.exp(sources[:, :, None] + ahead - log_z)
+            beta = LOG.plus(ahead, axis=2).transpose(axes)
+    return log_z, weight

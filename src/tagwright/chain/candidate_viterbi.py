@@ -1,0 +1,172 @@
+"""The best labellings over candidate labels: Viterbi of both orders, and the K best of second order.
+
+Stands beside candidate_forward_backward, as viterbi and kbest stand beside forward_backward. States, groups and the
+table S as chain/candidates.py has them.
+
+    δ_0[c] = start[c] + emission_0[c],      δ_t[s] = emission_t[c(s)] + max_{p ─► s} ( δ_{t−1}[p] + S[p, s] )
+    best   = max δ_{T−1}[s] + stop[c(s)]; its labels are found backwards, scores alone being kept
+
+The K best come from a search backwards from the end (Soong and Huang, A tree-trellis based fast search, 1991). A
+suffix y_t..y_{T−1} has the score of its best completion, which δ knows exactly, so suffixes that are taken best first
+become whole labellings in the right order, and none in vain. Ties: the smallest label wins, at the last position first.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterator
+from itertools import islice
+
+import numpy as np
+
+from tagwright._jit import tight_kernel
+from tagwright.arrays import Doubles, Floats, Ints, Longs, Shorts
+from tagwright.chain.candidates import (
+    Candidates,
+    StepTable,
+    count_groups,
+    list_of,
+    locate_sources,
+    locate_states,
+    step_to_best,
+)
+
+
+@tight_kernel
+def fill_prefixes(
+    emission: Floats, candidates: Candidates, begin: int, T: int, chain: StepTable, nothing: Shorts,
+    first_state: Longs, delta: Floats,
+) -> None:  # fmt: skip
+    """first_state [≥ T + 1] and δ of the sentence that begins at token `begin`; nothing [1]: 0."""
+    locate_states(candidates, begin, T, chain.order, first_state)
+    older = last = nothing
+    for t in range(T):
+        low, high = list_of(candidates, begin + t)
+        now = candidates.labels[low:high]
+        K, G = now.shape[0], count_groups(chain.order, t, last)
+        out = delta[first_state[t] : first_state[t + 1]]
+        if t == 0:
+            for j in range(K):
+                out[j] = chain.start[now[j]]
+        else:
+            before = delta[first_state[t - 1] : first_state[t]]
+            sources = last if chain.order == 1 else older
+            for g in range(G):
+                first, stride, base = locate_sources(chain.order, t, g, last, chain.n_labels)
+                group = out[g * K : g * K + K]
+                step_to_best(before, first, stride, chain.table, base, sources, chain.n_labels, now, group)
+        for g in range(G):
+            for j in range(K):
+                out[g * K + j] += emission[begin + t, now[j]]
+        older, last = last, now
+
+
+@tight_kernel
+def last_state(now: Shorts, stop: Floats, delta: Floats) -> tuple[int, float]:
+    """The best of the last states δ_{T−1}, and its score. Of equal ones, that with the smallest label."""
+    K, best, top = now.shape[0], 0, -np.inf
+    for j in range(K):
+        for e in range(j, delta.shape[0], K):
+            if delta[e] + stop[now[j]] > top:
+                best, top = e, float(delta[e] + stop[now[j]])
+    return best, top
+
+
+@tight_kernel
+def trace_back(
+    candidates: Candidates, begin: int, T: int, chain: StepTable, nothing: Shorts, first_state: Longs, delta: Floats,
+    found: Ints,
+) -> float:  # fmt: skip
+    """The best labels of one sentence from δ, right to left, into found [begin : begin + T]; returns their score."""
+    low, high = list_of(candidates, begin + T - 1)
+    now = candidates.labels[low:high]
+    state, score = last_state(now, chain.stop, delta[first_state[T - 1] : first_state[T]])
+    for t in range(T - 1, -1, -1):
+        low, high = list_of(candidates, begin + t)
+        now = candidates.labels[low:high]
+        g, c = state // now.shape[0], now[state % now.shape[0]]
+        found[begin + t] = c
+        if t > 0:
+            low, high = list_of(candidates, begin + t - 1)
+            last = candidates.labels[low:high]
+            low, high = list_of(candidates, begin + max(t - chain.order, 0))
+            sources = candidates.labels[low:high] if t >= chain.order else nothing
+            first, stride, base = locate_sources(chain.order, t, g, last, chain.n_labels)
+            state, top = first, -np.inf
+            for m in range(sources.shape[0]):
+                value = delta[first_state[t - 1] + first + m * stride] + chain.table[base + sources[m], c]
+                if value > top:
+                    state, top = first + m * stride, value
+    return score
+
+
+@tight_kernel
+def viterbi_of_candidates(
+    emission: Floats, offsets: Longs, candidates: Candidates, chain: StepTable, nothing: Shorts, first_state: Longs,
+    delta: Floats, found: Ints, scores: Doubles,
+) -> None:  # fmt: skip
+    """Given emission [n, P], offsets [N + 1]; first_state [L + 1] and delta [the most states of a sentence] are work.
+    Returned: found [n], scores [N] (−inf where no labelling is possible)."""
+    for i in range(offsets.shape[0] - 1):
+        begin, T = offsets[i], offsets[i + 1] - offsets[i]
+        fill_prefixes(emission, candidates, begin, T, chain, nothing, first_state, delta)
+        scores[i] = trace_back(candidates, begin, T, chain, nothing, first_state, delta, found)
+
+
+def best_paths_over_candidates(
+    emission: Floats, offsets: Longs, candidates: Candidates, chain: StepTable
+) -> tuple[Ints, Doubles]:
+    """The best labels [n] and their scores [N] for a run of sentences, emission [n, P]."""
+    found, scores = np.empty(len(emission), np.int32), np.empty(len(offsets) - 1)
+    first_state = np.empty(int(np.diff(offsets).max()) + 1, np.int64)
+    delta = np.empty(candidates.most_states(offsets, chain.order)[0], emission.dtype)
+    nothing = np.zeros(1, candidates.labels.dtype)
+    viterbi_of_candidates(emission, offsets, candidates, chain, nothing, first_state, delta, found, scores)
+    return found, scores
+
+
+def k_best_of_pairs(emission: Doubles, candidates: Candidates, chain: StepTable, k: int) -> tuple[Longs, Doubles]:
+    """The k best labellings of one sentence of second order, best first: paths [K', T] and their scores [K'], falling.
+
+    Given emission [T, ≥ Y] in float64. K' is smaller where there are fewer labellings.
+    """
+    T = len(emission)
+    ranked = list(islice(_rank(emission, candidates, chain, k), k))
+    paths = np.array([labels[::-1] for labels, _ in ranked], np.int64).reshape(-1, T)
+    return paths, np.array([score for _, score in ranked], np.float64)
+
+
+def _rank(
+    emission: Doubles, candidates: Candidates, chain: StepTable, k: int
+) -> Iterator[tuple[tuple[int, ...], float]]:
+    """Labellings, read from the end, with their scores, best first; the k best at least.
+
+    A suffix with the pair (q, c) at its left end, at positions t and t + 1, has the score δ_{t+1}[q, c] + tail, the
+    tail being all that lies to the right. Each one that is taken is lengthened by the k best labels p.
+    """
+    T, Y = len(emission), chain.n_labels
+    lists = [candidates.of_token(t) for t in range(T)]
+    first_state, delta = np.empty(T + 1, np.int64), np.empty(candidates.most_states(np.array([0, T]), 2)[0])
+    fill_prefixes(emission, candidates, 0, T, chain, np.zeros(1, candidates.labels.dtype), first_state, delta)
+    grids = [delta[first_state[t] : first_state[t + 1]].reshape(-1, len(lists[t])) for t in range(T)]
+    queue: list[tuple[float, tuple[int, ...], int, float]] = []  # −score, labels, index of the last in its list, tail
+    for j, c in enumerate(lists[-1].tolist()):
+        tail = float(chain.stop[c])
+        for i, d in enumerate(grids[-1][:, j].tolist()):
+            labels: tuple[int, ...] = (c, int(lists[-2][i])) if T > 1 else (c,)
+            if d + tail > -np.inf:
+                queue.append((-(d + tail), labels, i, tail))
+    heapq.heapify(queue)
+    while queue:
+        negative, labels, at, tail = heapq.heappop(queue)
+        t = T - len(labels)
+        if t == 0:
+            yield labels, -negative
+            continue
+        q, c = labels[-1], labels[-2]
+        tails = chain.table[Y + q * Y + lists[t - 1].astype(np.int64), c] + (emission[t + 1, c] + tail)
+        scores = grids[t][:, at] + tails
+        for h in np.argsort(-scores, kind="stable")[:k].tolist():
+            if scores[h] > -np.inf:
+                longer = (*labels, int(lists[t - 1][h]))
+                heapq.heappush(queue, (-float(scores[h]), longer, h, float(tails[h])))

@@ -1,0 +1,144 @@
+"""The training objective on the threads of this machine: weights ─► tables ─► emission ─► loss ─► adjoint ─► gradient.
+
+Sentences are taken in order of length, in blocks (what the adjoint takes in at once) of runs (what one kernel call
+does). Blocks and runs depend on the data alone, and their results are added in order, so that any number of threads
+gives the same bits.
+
+A loss that needs to know how large its terms are before it can add them up (losses/run.py) is given the reference of an
+earlier evaluation. Where that is too far off, the pass is repeated.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from tagwright.arrays import Doubles, Longs, Workers, cut_evenly, empty_rows
+from tagwright.chain.candidates import Candidates
+from tagwright.chain.label_chain import LabelChain
+from tagwright.chain.second_order import build_chain
+from tagwright.chain.trigrams import Trigrams, trigram_keys
+from tagwright.encode.batch import spread
+from tagwright.losses.run import Run, RunLoss, Total
+from tagwright.objective.evaluation import Evaluation
+from tagwright.objective.problem import TrainingProblem, Weights, count_gold
+from tagwright.objective.training_map import TrainingMap
+from tagwright.scores.linear import LinearScores
+
+BLOCK_BYTES = 1 << 23  # of emission rows: what fits the last cache
+RUN_BYTES = 1 << 19  # of emission rows: what fits a core's own cache
+RUN_TOKENS_A_LABEL = 8  # at least: a run's transition counts are a table of Y² to be cleared and read
+BLOCK_RUNS = 4  # at least: for the threads
+SECOND_ORDER_RUNS = 4  # times as many tokens: a run's trigram counts are a table of Y³ to be cleared and read
+
+
+@dataclass(frozen=True, slots=True)
+class Pass:
+    """One pass over the data: where it is made, and relative to what."""
+
+    scores: LinearScores
+    chain: LabelChain
+    reference: float
+    gradient: Weights  # to which the gradients of all sentences are added
+
+
+class ThreadedObjective:
+    """f(w) and its gradient for one TrainingProblem, without the penalty."""
+
+    def __init__(self, problem: TrainingProblem, workers: Workers) -> None:
+        self.problem, self.workers = problem, workers
+        data, scores = problem.data, problem.scores
+        order = np.argsort(data.lengths, kind="stable")
+        self.data = data.take(order)
+        tokens = spread(data.offsets[:-1][order], data.lengths[order])
+        self.token_weights = np.ones(data.n_tokens) if problem.weights is None else problem.weights[tokens]
+        lengths = self.data.lengths
+        row = scores.width * np.dtype(scores.dtype).itemsize
+        tokens_a_run = max(RUN_BYTES // row, RUN_TOKENS_A_LABEL * scores.n_labels)
+        tokens_a_block = max(BLOCK_BYTES // row, BLOCK_RUNS * tokens_a_run)
+        self.blocks = cut_evenly(lengths, max(1, round(data.n_tokens / tokens_a_block)))
+        tokens_a_run *= 1 if problem.keys is None else SECOND_ORDER_RUNS
+        self.runs = [cut_runs(lengths, *block, tokens_a_run) for block in self.blocks]
+        self.map = TrainingMap(scores, self.data, self.blocks, workers)
+        self._buffer = empty_rows((max(self._size(block) for block in self.blocks), scores.width), scores.dtype)
+        words = problem.dictionary
+        self.candidates = (
+            None if words is None else Candidates(words.find(self.data.forms), words.pointers, words.labels)
+        )
+
+    def __call__(self, vector: Doubles, reference: float = 0.0) -> Evaluation:
+        """Value and gradient at `vector`."""
+        problem = self.problem
+        weights, gradient = problem.split(vector), np.zeros(len(vector))
+        trigrams = None if problem.keys is None else Trigrams(problem.scores.n_labels, problem.keys, weights.trigrams)
+        chain = build_chain(weights.chain, trigrams, problem.scores.dtype)
+        scores = self.map.at(weights.attributes)
+        total = self._pass(Pass(scores, chain, reference, problem.split(gradient)))
+        if not total.fits:
+            gradient[:] = 0
+            total = self._pass(Pass(scores, chain, total.reference, problem.split(gradient)))
+        if total.factor != 1:
+            gradient *= total.factor
+        gradient[~problem.free] = 0
+        return Evaluation(total.value, gradient, total.reference)
+
+    def count_features(self) -> Doubles:
+        """How often the data has what each weight stands for, with the gold labels; those not known are left out."""
+        counts = np.zeros(len(self.problem.start))
+        parts, labels, Y = self.problem.split(counts), self.data.labels, self.problem.scores.n_labels
+        self.map.begin_gradient()
+        for block, (first, last) in enumerate(self.blocks):
+            tokens = slice(int(self.data.offsets[first]), int(self.data.offsets[last]))
+            known = np.flatnonzero(labels[tokens] >= 0)
+            rows = self._buffer[: tokens.stop - tokens.start]
+            rows[:] = 0
+            rows[known, labels[tokens][known]] = 1
+            self.map.add_block(block, rows)
+        parts.attributes[:] = self.map.gradient()
+        parts.transition[:], parts.start[:], parts.stop[:] = count_gold(self.data, Y)
+        if self.problem.keys is not None:
+            found = np.searchsorted(self.problem.keys, trigram_keys(self.data.offsets, labels, Y))
+            parts.trigrams[:] = np.bincount(found, minlength=len(self.problem.keys))
+        return counts
+
+    def _pass(self, now: Pass) -> Total:
+        """Emission, loss and adjoint of all sentences."""
+        self.map.begin_gradient()
+        gradient = now.gradient
+        terms: list[Doubles] = []
+        weights: list[Doubles] = []
+        for block, runs in enumerate(self.runs):
+            results: list[RunLoss | None] = [None] * len(runs)
+            self.workers.run(self._run, [(results, k, run, runs[0][0], now) for k, run in enumerate(runs)])
+            self.map.add_block(block, self._buffer)
+            for result in filter(None, results):  # let go of block by block: a thousand labels make Y² numbers 8 MB
+                gradient.transition[:] += result.transition
+                gradient.start[:] += result.start
+                gradient.stop[:] += result.stop
+                gradient.trigrams[:] += result.trigrams
+                terms.append(result.terms)
+                weights.append(result.weights)
+        gradient.attributes[:] = self.map.gradient()
+        return self.problem.loss.add_up(np.concatenate(terms), np.concatenate(weights), now.reference)
+
+    def _run(self, results: list[RunLoss | None], k: int, run: tuple[int, int], origin: int, now: Pass) -> None:
+        """Emission and loss of one run; the gradient takes the place of the emission in the block's buffer."""
+        first, last = run
+        offsets = self.data.offsets
+        begin, end = int(offsets[first]), int(offsets[last])
+        rows = self._buffer[begin - offsets[origin] : end - offsets[origin]]
+        self.map.score(now.scores, begin, end, rows)
+        offsets = offsets[first : last + 1] - begin
+        candidates = None if self.candidates is None else self.candidates.part(begin, end)
+        sentences = Run(rows, offsets, self.data.labels[begin:end], self.token_weights[begin:end], candidates)
+        results[k] = self.problem.loss.of_run(sentences, now.chain, now.reference, out=rows)
+
+    def _size(self, block: tuple[int, int]) -> int:
+        return int(self.data.offsets[block[1]] - self.data.offsets[block[0]])
+
+
+def cut_runs(lengths: Longs, first: int, last: int, tokens: int) -> list[tuple[int, int]]:
+    """The sentences `first` to `last` − 1 in runs of about so many tokens."""
+    n = max(1, round(int(lengths[first:last].sum()) / tokens))
+    return [(first + a, first + b) for a, b in cut_evenly(lengths[first:last], n)]
