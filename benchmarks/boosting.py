@@ -16,7 +16,6 @@ import tempfile
 import time
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable
-from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from statistics import mean, median
@@ -24,14 +23,15 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.corpora import Text, add_data_option, read_task, words_alone
+from benchmarks.corpora import Text as LabelledText
+from benchmarks.corpora import add_data_option, read_task, words_alone
 from tagwright.arrays import Workers
 from tagwright.attributes.templates import resolve
 from tagwright.boosting.adaboost import AdaBoost, Options
 from tagwright.boosting.sequence_adaboost import SequenceAdaBoost
 from tagwright.boosting.training_set import TrainingSet
 from tagwright.encode.encoder import Encoder
-from tagwright.encode.flat_text import FlatText
+from tagwright.encode.text import Text
 from tagwright.learners import CRF, SequenceTagger
 from tagwright.learners._labels import number_labels
 from tagwright.metrics import evaluate
@@ -71,7 +71,7 @@ def measure_selections(options: Namespace) -> list[dict[str, Any]]:
     return rows
 
 
-def describe(model: SequenceTagger, test: Text) -> dict[str, float]:
+def describe(model: SequenceTagger, test: LabelledText) -> dict[str, float]:
     """Test F1, weights, bytes of the file and tokens a second (best of three)."""
     X, y = test
     best = float("inf")
@@ -146,12 +146,12 @@ class TimedAdaBoost(AdaBoost):
         self.choose()
 
 
-def make_booster(text: Text, options: Namespace) -> TimedAdaBoost:
+def make_booster(text: LabelledText, options: Namespace) -> TimedAdaBoost:
     X, y = text
-    flat = FlatText.build(X)
+    flat = Text.build(X)
     names = sorted(set(chain.from_iterable(y)))
-    encoder = Encoder(resolve("s2", flat.width), min_conjunction=2)
-    data = replace(encoder.learn(flat), labels=number_labels(list(chain.from_iterable(y)), names))
+    encoder, (data,) = Encoder.learn(resolve("s2", flat.width), [flat], min_conjunction=2)
+    data = data._replace(labels=number_labels(list(chain.from_iterable(y)), names))
     pattern = find_pattern(encoder, data, len(names), all_states=False, min_count=1)
     loose = options.bound == "loose"
     training = TrainingSet.build(encoder, data, pattern, len(names), loose=loose, boundaries=True)

@@ -24,7 +24,7 @@ from typing import Any
 
 from benchmarks.corpora import Task, add_data_option, read_task
 from tagwright.attributes.clusters import WordClusters
-from tagwright.encode.flat_text import FlatText
+from tagwright.encode.text import Text
 from tagwright.guided.tagger import GuidedTagger
 from tagwright.learners import load
 
@@ -109,7 +109,7 @@ def split_time(model: Any, sentences: list[list[str]]) -> dict[str, float]:
     decoder = model.decoder_
     for _ in range(5):
         clock = [time.process_time()]
-        data = model.encode_text(FlatText.build(sentences, width=1))
+        data = model.encoder_.encode(Text.build(sentences, width=1))
         clock.append(time.process_time())
         decoder.lexical(data)
         clock.append(time.process_time())

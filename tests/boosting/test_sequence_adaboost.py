@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -16,7 +15,7 @@ from tagwright.boosting.exact_step import step_by_counts
 from tagwright.boosting.sentence_weights import NEGLIGIBLE
 from tagwright.boosting.training_set import TrainingSet
 from tagwright.encode.encoder import Encoder
-from tagwright.encode.flat_text import FlatText
+from tagwright.encode.text import Text
 from tagwright.errors import ConvergenceWarning, DataError, ParameterError
 from tagwright.learners._labels import number_labels
 from tagwright.scores.expanded import expand
@@ -50,9 +49,9 @@ class Booster(AdaBoost):
 def make_booster(
     X: list, y: list, *, bound: str = "tight", max_step: float = 3.0, power: float = 1.0, weights: Doubles | None = None
 ) -> Booster:
-    encoder = Encoder(None)
     flat = [label for labels in y for label in labels]
-    data = replace(encoder.learn(FlatText.build(X)), labels=number_labels(flat, LABELS))
+    encoder, (data,) = Encoder.learn(None, [Text.build(X)])
+    data = data._replace(labels=number_labels(flat, LABELS))
     pattern = find_pattern(encoder, data, 3, all_states=True, min_count=1)
     training = TrainingSet.build(encoder, data, pattern, 3, loose=bound == "loose", boundaries=True)
     booster = Booster(training, Options(bound == "exact", power, max_step), Workers(1), weights)
@@ -306,7 +305,7 @@ def test_chosen_features_tell_order_weight_and_rounds() -> None:
         if f.attribute in names:
             a, label = names.index(f.attribute), model.labels_.index(f.label)
             run = slice(scores.pattern.pointers[a], scores.pattern.pointers[a + 1])
-            own = scores.weights[run][scores.pattern.labels[run] == label]
+            own = scores.weights.values[run][scores.pattern.labels[run] == label]
             assert own.tolist() == [f.weight]
 
 

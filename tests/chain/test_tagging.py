@@ -6,17 +6,17 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from tagwright.chain.tagging import LinearTagging
+from tagwright.encode.dataset import Dataset
+from tagwright.encode.flat_text import FlatText
 from toy import toy_columns, toy_dicts, toy_words
 
 from tagwright.arrays import Workers, zero_rows
 from tagwright.attributes import resolve
 from tagwright.chain import tagging as module
 from tagwright.chain.candidates import FEW, Candidates
-from tagwright.chain.tagging import LinearTagging
 from tagwright.chain.viterbi import Steps
-from tagwright.encode.dataset import Dataset
 from tagwright.encode.encoder import Encoder
-from tagwright.encode.flat_text import FlatText
 from tagwright.scores.linear import LinearScores
 from tagwright.scores.pattern import find_pattern
 

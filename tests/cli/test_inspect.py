@@ -24,7 +24,7 @@ def dense_weights(path: Path) -> dict[str, dict[str, float]]:
     found: dict[str, dict[str, float]] = {}
     for a, name in enumerate(model.encoder_.attribute_names()):
         run = range(scores.pattern.pointers[a], scores.pattern.pointers[a + 1])
-        found[name] = {model.labels_[scores.pattern.labels[w]]: float(scores.weights[w]) for w in run}
+        found[name] = {model.labels_[scores.pattern.labels[w]]: float(scores.weights.values[w]) for w in run}
     return found
 
 
@@ -222,8 +222,8 @@ def all_contexts(model: GuidedTagger) -> dict[str, dict[str, float]]:
     for m, template in enumerate(layout.templates):
         vocabularies = []
         for cell in template.cells:
-            place, term, _ = parts.encoder.place_of(cell)
-            vocabularies.append(parts.encoder.columns[place].vocabularies[term].values)
+            column, term = parts.encoder.column_of(cell)
+            vocabularies.append(column.vocabularies[term].values)
         for labels in product(range(len(names)), repeat=len(template.offsets)):
             for key, values in enumerate(product(*vocabularies)):
                 number = key

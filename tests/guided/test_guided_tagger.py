@@ -12,7 +12,7 @@ from guided.reference import Learner
 from toy import toy_columns, toy_dicts, toy_words
 
 from tagwright.calibration import expected_calibration_error
-from tagwright.encode.flat_text import FlatText
+from tagwright.encode.text import Text
 from tagwright.errors import ConvergenceWarning, DataError, ModelFileError, ParameterError
 from tagwright.guided.steps import draw_steps, format_steps, steps_page
 from tagwright.guided.tagger import GuidedTagger
@@ -38,7 +38,7 @@ class Plain:
 
     def __init__(self, model: GuidedTagger, X: list) -> None:
         self.model, self.layout = model, model.decoder_.labels.layout
-        data = model.encoder_.encode(FlatText.build(X))
+        data = model.encoder_.encode(Text.build(X))
         self.offsets = data.offsets
         self.tokens = expand(model.encoder_, data)
         self.lexical = model.decoder_.lexical(data)
@@ -61,7 +61,7 @@ class Plain:
         scores, contexts = model.decoder_.scores, model.decoder_.labels.weights
         for a, (begin, end) in enumerate(pairwise(scores.pattern.pointers)):
             for w in range(begin, end):
-                found[a, int(scores.pattern.labels[w])] = float(scores.weights[w])
+                found[a, int(scores.pattern.labels[w])] = float(scores.weights.values[w])
         rows = {(r, y): contexts.rows[r, y] for r, y in zip(*np.nonzero(contexts.rows), strict=True)}
         entries = zip(contexts.keys.tolist(), contexts.labels.tolist(), contexts.values.tolist(), strict=True)
         lists = {(key, y): value for key, y, value in entries}
@@ -159,7 +159,7 @@ def test_rooms_grow_without_a_trace(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_threads_give_one_model() -> None:
     X, y = toy_words(40)
     a, b = (GuidedTagger(FEATURES, orders=3, n_jobs=n, random_state=0).fit(X, y) for n in (1, 2))
-    np.testing.assert_array_equal(a.decoder_.scores.weights, b.decoder_.scores.weights)
+    np.testing.assert_array_equal(a.decoder_.scores.weights.values, b.decoder_.scores.weights.values)
     for mine, yours in zip(a.decoder_.labels.weights, b.decoder_.labels.weights, strict=True):
         np.testing.assert_array_equal(mine, yours)
 
@@ -284,7 +284,7 @@ def test_confidence_is_calibrated_on_held_out_data(tmp_path: object) -> None:
 def test_min_count_leaves_rare_attributes_out() -> None:
     X, y = toy_words(40)
     model = GuidedTagger(FEATURES, min_count=3, random_state=0).fit(X, y)
-    tokens = expand(model.encoder_, model.encoder_.encode(FlatText.build(X)))
+    tokens = expand(model.encoder_, model.encoder_.encode(Text.build(X)))
     counts = np.bincount(tokens.attributes, minlength=model.encoder_.n_attributes)
     weights = np.diff(model.decoder_.scores.pattern.pointers)
     assert (weights[counts < 3] == 0).all()
@@ -447,7 +447,7 @@ def test_threads_share_a_model() -> None:
     """Sentences of very different lengths, so that a work space that threads share would be too small for some."""
     X, y = toy_words(60)
     model = GuidedTagger("c", random_state=0, epochs=2).fit(X, y)
-    data = [model.encoder_.encode(FlatText.build([words * n])) for n in (1, 5, 20) for words in X[:20]]
+    data = [model.encoder_.encode(Text.build([words * n])) for n in (1, 5, 20) for words in X[:20]]
     expected = [model.decoder_.best(one).tolist() for one in data]
     with ThreadPoolExecutor(4) as pool:
         for _ in range(5):

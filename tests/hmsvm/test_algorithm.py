@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from toy import toy_words
@@ -11,7 +9,7 @@ from toy import toy_words
 from tagwright.arrays import Workers, padded
 from tagwright.attributes.templates import resolve
 from tagwright.encode.encoder import Encoder
-from tagwright.encode.flat_text import FlatText
+from tagwright.encode.text import Text
 from tagwright.hmsvm.algorithm import WeightVector, WorkingSetAlgorithm
 from tagwright.hmsvm.dual_weights import DualWeights
 from tagwright.hmsvm.objective import MarginObjective
@@ -21,7 +19,7 @@ from tagwright.kernels.gram import GramMatrix
 from tagwright.kernels.vectors import find_contexts
 from tagwright.learners._labels import number_labels
 from tagwright.scores.expanded import expand
-from tagwright.scores.linear import LinearScores
+from tagwright.scores.linear import LinearMap
 from tagwright.scores.pattern import find_pattern
 
 Y = 3
@@ -29,15 +27,15 @@ Y = 3
 
 def build(kind: str, slack: str) -> WorkingSetAlgorithm:
     X, y = toy_words(20)
-    text = FlatText.build(X)
-    encoder = Encoder(resolve("s2", text.width))
+    text = Text.build(X)
     flat = [label for labels in y for label in labels]
-    data = replace(encoder.learn(text), labels=number_labels(flat, ["A", "B", "C"]))
+    encoder, (data,) = Encoder.learn(resolve("s2", text.width), [text])
+    data = data._replace(labels=number_labels(flat, ["A", "B", "C"]))
     workers = Workers(1)
     weights: WeightVector
     if kind == "linear":
         pattern = find_pattern(encoder, data, Y, all_states=True, min_count=1)
-        weights = PrimalWeights(LinearScores(encoder, pattern, Y, np.float64), data, workers)
+        weights = PrimalWeights(LinearMap.build(encoder, pattern, Y, np.float64), data, workers)
     else:
         contexts, of_token = find_contexts(expand(encoder, data), encoder.n_attributes)
         weights = DualWeights(GramMatrix(contexts, Kernel("poly"), 16.0), of_token, data, Y)

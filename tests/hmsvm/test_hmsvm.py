@@ -10,7 +10,7 @@ import pytest
 from scipy.optimize import minimize
 from toy import toy_words
 
-from tagwright.encode.flat_text import FlatText
+from tagwright.encode.text import Text
 from tagwright.errors import ConvergenceWarning, DataError, DataWarning, ModelFileError, NotFittedError, ParameterError
 from tagwright.hmsvm.learner import HMSVM
 from tagwright.learners import load
@@ -46,7 +46,7 @@ class Definition:
     """Every wrong labelling of every sentence, as vectors: δΦ [R, D], Δ [R], and the sentence of each."""
 
     def __init__(self, model: HMSVM, X: list, y: list, *, squared: bool = False) -> None:
-        text = FlatText.build(X)
+        text = Text.build(X)
         tokens = expand(model.encoder_, model.encoder_.encode(text))
         A, labels = model.encoder_.n_attributes, model.labels_
         self.rows = np.zeros((len(text.items), A))
@@ -84,7 +84,7 @@ class Definition:
         dense = np.zeros((self.rows.shape[1], len(self.labels)))
         pattern = model.decoder_.scores.pattern
         attribute = np.repeat(np.arange(len(dense)), np.diff(pattern.pointers))
-        dense[attribute, pattern.labels] = model.decoder_.scores.weights
+        dense[attribute, pattern.labels] = model.decoder_.scores.weights.values
         return np.concatenate([dense.ravel(), *(part.ravel() for part in model.decoder_.chain_scores)])
 
     def alpha(self, model: HMSVM) -> np.ndarray:
@@ -311,7 +311,7 @@ def test_hostile_support_sequences(tmp_path: Path, name: str) -> None:
 def test_threads_do_not_matter() -> None:
     X, y = toy_words(60)
     a, b = (HMSVM("s2", C=0.1, random_state=1, n_jobs=n).fit(X, y) for n in (1, 3))
-    np.testing.assert_array_equal(a.decoder_.scores.weights, b.decoder_.scores.weights)
+    np.testing.assert_array_equal(a.decoder_.scores.weights.values, b.decoder_.scores.weights.values)
     assert [one.dual for one in a.passes_] == [one.dual for one in b.passes_]
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from toy import toy_words
@@ -11,7 +9,7 @@ from toy import toy_words
 from tagwright.arrays import padded
 from tagwright.attributes.templates import resolve
 from tagwright.encode.encoder import Encoder
-from tagwright.encode.flat_text import FlatText
+from tagwright.encode.text import Text
 from tagwright.kernels.dual_perceptron import DualPerceptron, TrainingSequences
 from tagwright.kernels.functions import Kernel
 from tagwright.kernels.gram import GramMatrix
@@ -26,9 +24,10 @@ from tagwright.scores.wide_rows import TokenWeights, WidePattern
 @pytest.mark.parametrize("boundaries", [True, False])
 def test_every_update_is_the_primal_one(boundaries: bool) -> None:
     X, y = toy_words(40)
-    text, flat = FlatText.build(X), [label for labels in y for label in labels]
-    encoder, Y = Encoder(resolve("s3", text.width)), 3
-    data = replace(encoder.learn(text), labels=number_labels(flat, ["A", "B", "C"]))
+    text, flat = Text.build(X), [label for labels in y for label in labels]
+    Y = 3
+    encoder, (data,) = Encoder.learn(resolve("s3", text.width), [text])
+    data = data._replace(labels=number_labels(flat, ["A", "B", "C"]))
     tokens = expand(encoder, data)
     pattern = find_pattern(encoder, data, Y, all_states=True, min_count=1)
     longest = int(data.lengths.max())

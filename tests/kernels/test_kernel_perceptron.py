@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from toy import toy_words
 
-from tagwright.encode.flat_text import FlatText
+from tagwright.encode.text import Text
 from tagwright.errors import DataWarning, ModelFileError, ParameterError
 from tagwright.kernels.functions import Kernel, make_kernel
 from tagwright.kernels.gram import GramMatrix
@@ -41,7 +41,7 @@ def some_contexts() -> tuple:
     X, y = toy_words(30)
     X, y = X + X[:5], y + y[:5]
     model = KernelPerceptron("s3", epochs=1, random_state=0).fit(X, y)
-    tokens = expand(model.encoder_, model.encoder_.encode(FlatText.build(X)))
+    tokens = expand(model.encoder_, model.encoder_.encode(Text.build(X)))
     contexts, of_token = find_contexts(tokens, model.encoder_.n_attributes)
     dense = np.zeros((len(of_token), model.encoder_.n_attributes))
     for p in range(len(of_token)):
@@ -96,7 +96,7 @@ def test_rows_past_the_limit_are_computed_when_needed() -> None:
 def test_memory_stays_under_the_limit() -> None:
     X, y = toy_words(250)
     model = KernelPerceptron("s3", epochs=1, random_state=0).fit(X, y)
-    tokens = expand(model.encoder_, model.encoder_.encode(FlatText.build(X)))
+    tokens = expand(model.encoder_, model.encoder_.encode(Text.build(X)))
     contexts, _ = find_contexts(tokens, model.encoder_.n_attributes)
     M = len(contexts)
     limit = 2**20

@@ -7,10 +7,10 @@ import math
 import numpy as np
 import pytest
 from oracle import all_labellings, node_marginals, random_lattice
+from tagwright.encode.dataset import Dataset
 
 from tagwright.arrays import padded
 from tagwright.chain.lattice import Lattice
-from tagwright.encode.dataset import Dataset
 from tagwright.errors import DataError
 from tagwright.learners._decoder import Decoder
 

@@ -7,12 +7,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from oracle import numerical_gradient
+from tagwright.encode.flat_text import FlatText
 from toy import LABELS, toy_columns, toy_dicts, toy_words
 
 from tagwright.arrays import Workers
 from tagwright.attributes import resolve
 from tagwright.encode.encoder import Encoder
-from tagwright.encode.flat_text import FlatText
 from tagwright.losses import LOSSES
 from tagwright.objective import threads
 from tagwright.objective.problem import TrainingProblem, Weights

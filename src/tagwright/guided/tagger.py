@@ -316,7 +316,7 @@ class GuidedTagger(SequenceTagger):
         templates = label_templates(self.encoder_)
         labels = LabelContexts.restore(self.encoder_, templates, len(self.labels_), arrays)
         assert isinstance(plain.scores, LinearScores)
-        if not np.isfinite(plain.scores.weights).all():
+        if not np.isfinite(plain.scores.weights.values).all():
             raise ModelFileError("the weights of attributes are not finite")
         settings: dict[str, Any] = {"beam": self.beam, "direction": self.direction, "dictionary": plain.dictionary}
         self.decoder_ = GuidedDecoder(plain.scores, labels, plain.chain_scores, **settings)

@@ -150,9 +150,10 @@ class Speller:
             ],
             np.int64,
         ).reshape(-1, 3)
-        if clusters is None and any(f.source == CLUSTER for f in functions):
+        needing = [argument for f, (_, argument) in zip(functions, terms, strict=True) if f.source == CLUSTER]
+        if clusters is None and needing:
             raise TemplateError(
-                "`cluster` needs word clusters: give features=(templates, WordClusters.learn(sentences)), "
+                f"`cluster({needing[0]})` needs word clusters: give features=(templates, WordClusters.learn(sentences)), "
                 "on the command line --clusters FILE"
             )
         self._lowers = any(f.source != WRITTEN for f in functions)
