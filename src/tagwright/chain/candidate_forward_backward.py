@@ -126,8 +126,8 @@ def walk_forward(candidates: Candidates, begin: int, T: int, chain: StepTable, w
 
 @tight_kernel
 def look_back(t: int, K: int, G: int, work: CandidateBuffers) -> float:
-    """From β_t: γ_t [K] (labels) and v_t [states]. Returns the factor with which u_t = factor · v_t; 0 when a sum is too
-    small to trust."""
+    """From β_t: γ_t [K] (labels) and v_t [states]. Returns the factor with which u_t = factor · v_t; 0 when a sum is
+    too small to trust."""
     here, end = work.first_state[t], work.first_state[t + 1]
     alpha, v, x, gamma, beta = work.alpha[here:end], work.v[here:end], work.x[t], work.gamma[t], work.beta
     number = x.dtype.type
