@@ -203,7 +203,7 @@ def _split(
 
 @kernel
 def _sort_in(branches: Branches, paths: Longs, size: int) -> int:
-    """Move the new branch from slot `size` to where it belongs among the open ones. Returns the list's new size, at most K."""
+    """Move the new branch from slot `size` into order among the open ones. Returns the new size, at most K."""
     low, high = branches.parent[size] + 1, size
     while low < high:
         middle = (low + high) // 2
