@@ -94,6 +94,7 @@ def gather_exponentials(emission: Floats, candidates: Candidates, begin: int, T:
 def walk_forward(candidates: Candidates, begin: int, T: int, chain: StepTable, work: CandidateBuffers) -> bool:
     """α and c of one sentence. False when a sum is too small to trust."""
     older = last = work.nothing
+    before = work.alpha
     for t in range(T):
         low, high = list_of(candidates, begin + t)
         now = candidates.labels[low:high]
@@ -103,7 +104,6 @@ def walk_forward(candidates: Candidates, begin: int, T: int, chain: StepTable, w
             for j in range(K):
                 out[j] = chain.start[now[j]]
         else:
-            before = work.alpha[work.first_state[t - 1] : work.first_state[t]]
             sources = last if chain.order == 1 else older
             for g in range(G):
                 first, stride, base = locate_sources(chain.order, t, g, last, chain.n_labels)
@@ -120,14 +120,14 @@ def walk_forward(candidates: Candidates, begin: int, T: int, chain: StepTable, w
         inverse = out.dtype.type(1 / total)
         for e in range(out.shape[0]):
             out[e] *= inverse
-        older, last = last, now
+        older, last, before = last, now, out
     return True
 
 
 @tight_kernel
 def look_back(t: int, K: int, G: int, work: CandidateBuffers) -> float:
-    """From β_t: γ_t [K] (labels) and v_t [states]. Returns the factor with which u_t = factor · v_t; 0 when a sum is too
-    small to trust."""
+    """From β_t: γ_t [K] (labels) and v_t [states]. Returns the factor with which u_t = factor · v_t; 0 when a sum is
+    too small to trust."""
     here, end = work.first_state[t], work.first_state[t + 1]
     alpha, v, x, gamma, beta = work.alpha[here:end], work.v[here:end], work.x[t], work.gamma[t], work.beta
     number = x.dtype.type
@@ -151,9 +151,9 @@ def look_back(t: int, K: int, G: int, work: CandidateBuffers) -> float:
 @tight_kernel
 def walk_backward(candidates: Candidates, begin: int, T: int, chain: StepTable, work: CandidateBuffers) -> bool:
     """γ and v of one sentence. False when a sum is too small to trust."""
+    low, high = list_of(candidates, begin + T - 1)
+    now = candidates.labels[low:high]
     for t in range(T - 1, -1, -1):
-        low, high = list_of(candidates, begin + t)
-        now = candidates.labels[low:high]
         low, high = list_of(candidates, begin + max(t - 1, 0))
         last = candidates.labels[low:high]
         K, G = now.shape[0], count_groups(chain.order, t, last)
@@ -165,12 +165,15 @@ def walk_backward(candidates: Candidates, begin: int, T: int, chain: StepTable, 
         if factor == 0:
             return False
         if t > 0:
-            low, high = list_of(candidates, begin + max(t - chain.order, 0))
-            sources = candidates.labels[low:high] if t >= chain.order else work.nothing
+            sources = last
+            if chain.order == 2:
+                low, high = list_of(candidates, begin + max(t - 2, 0))
+                sources = candidates.labels[low:high] if t > 1 else work.nothing
             for g in range(G):
                 first, stride, base = locate_sources(chain.order, t, g, last, chain.n_labels)
                 v = work.v[work.first_state[t] + g * K : work.first_state[t] + g * K + K]
                 step_back(v, factor, now, chain.table, base, sources, chain.n_labels, first, stride, work.beta)
+        now = last
     return True
 
 
@@ -179,20 +182,20 @@ def add_steps(
     candidates: Candidates, begin: int, T: int, chain: StepTable, work: CandidateBuffers, weight: float, counts: Floats
 ) -> None:
     """counts += weight · Σ_{t>0} α_{t−1} ⊗ v_t."""
+    older = work.nothing
+    low, high = list_of(candidates, begin)
+    last = candidates.labels[low:high]
     for t in range(1, T):
         low, high = list_of(candidates, begin + t)
         now = candidates.labels[low:high]
-        low, high = list_of(candidates, begin + t - 1)
-        last = candidates.labels[low:high]
-        low, high = list_of(candidates, begin + max(t - chain.order, 0))
-        sources = candidates.labels[low:high] if t >= chain.order else work.nothing
         before = work.alpha[work.first_state[t - 1] : work.first_state[t]]
-        v = work.v[work.first_state[t] : work.first_state[t + 1]]
+        sources = last if chain.order == 1 else older
         K = now.shape[0]
         for g in range(count_groups(chain.order, t, last)):
             first, stride, base = locate_sources(chain.order, t, g, last, chain.n_labels)
-            group = v[g * K : g * K + K]
-            add_products(before, first, stride, group, weight, now, base, sources, chain.n_labels, counts)
+            v = work.v[work.first_state[t] + g * K : work.first_state[t] + g * K + K]
+            add_products(before, first, stride, v, weight, now, base, sources, chain.n_labels, counts)
+        older, last = last, now
 
 
 @tight_kernel

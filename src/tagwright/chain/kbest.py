@@ -13,7 +13,7 @@ c comes from elsewhere, it pays gap_t(p | c). So F(y) = F(ŷ) − Σ gaps, every
 K with the smallest sums. They are found in order. When labelling y is found, its leftmost change being at position d,
 the labellings that are left in its branch are split by their next change (Lawler's partition):
 
-    sibling      the labels of y after d, and at d the next best label in its place
+    sibling      the labels of y after d, and at d the next best label instead
     children     for each t < d: the labels of y after t, and at t the second best label before y_{t+1}
 
 Each labelling not yet found lies in exactly one branch, so none comes twice; a branch is known by its best member. One
@@ -203,7 +203,7 @@ def _split(
 
 @kernel
 def _sort_in(branches: Branches, paths: Longs, size: int) -> int:
-    """Move the new branch from slot `size` to its place among the open ones. Returns the list's new size, at most K."""
+    """Move the new branch from slot `size` into order among the open ones. Returns the new size, at most K."""
     low, high = branches.parent[size] + 1, size
     while low < high:
         middle = (low + high) // 2

@@ -1,7 +1,7 @@
 """A locally normalised chain (MEMM) as an ordinary lattice, so that all of chain/ works on it as it is.
 
     p(y | x) = Π_t exp(emission[t, y_t] + transition[y_{t−1}, y_t]) / N_t(y_{t−1})
-    N_t(p)   = Σ_c exp(transition[p, c] + emission[t, c])                     for the first label: start in its place
+    N_t(p)   = Σ_c exp(transition[p, c] + emission[t, c])                     for the first label: start instead
 
 N_t depends on the previous label alone, so its logarithm can be taken from that label's own emission:
 

@@ -243,7 +243,7 @@ def edge_marginals(lattice: Lattice) -> Doubles:
 
 
 def _require_possible(value: float) -> float:
-    """`value` of all labellings, or DataError when there are none. constraints.require_feasible says where and why."""
+    """`value` of all labellings, or DataError when there are none."""
     if value == -np.inf:
         raise DataError("no labelling is possible: the constraints forbid every path")
     return value

@@ -123,7 +123,7 @@ class ThreadedObjective:
         return self.problem.loss.add_up(np.concatenate(terms), np.concatenate(weights), now.reference)
 
     def _run(self, results: list[RunLoss | None], k: int, run: tuple[int, int], origin: int, now: Pass) -> None:
-        """Emission and loss of one run; the gradient takes the place of the emission in the block's buffer."""
+        """Emission and loss of one run; the gradient overwrites the emission in the block's buffer."""
         first, last = run
         offsets = self.data.offsets
         begin, end = int(offsets[first]), int(offsets[last])

@@ -23,7 +23,7 @@ from tagwright.optim.vectors import inner
 DECREASE = 1e-4
 NEAREST, FARTHEST = 2.0, 10.0
 MARGIN = 0.1
-"""A trial keeps this share of the interval away from its ends."""
+"""A trial keeps this part of the interval away from its ends."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,12 +85,12 @@ def lowest_between(low: Trial, high: Trial) -> float:
     width = high.step - low.step
     rise = low.slope + high.slope - 3 * (high.value - low.value) / width
     square = rise * rise - low.slope * high.slope
-    share = 0.5
+    part = 0.5
     if square > 0:  # false for NaN, too
         root = math.sqrt(square)
         bottom = high.slope - low.slope + 2 * root
         if bottom != 0:
-            share = 1 - (high.slope + root - rise) / bottom
-    if not math.isfinite(share):
-        share = 0.5
-    return low.step + width * min(max(share, MARGIN), 1 - MARGIN)
+            part = 1 - (high.slope + root - rise) / bottom
+    if not math.isfinite(part):
+        part = 0.5
+    return low.step + width * min(max(part, MARGIN), 1 - MARGIN)
