@@ -60,9 +60,10 @@ class KernelScores:
         contexts, of_token = find_contexts(expand(self.encoder, part), self.encoder.n_attributes)
         rows = np.empty((len(contexts), self.n_labels))
         step = max(1, BLOCK // len(self.support))
+        work = np.empty((min(step, len(contexts)), len(self.support)), np.float32)
         for begin in range(0, len(contexts), step):
             some = contexts.take(np.arange(begin, min(begin + step, len(contexts))))
-            products = some.multiply(self._index, len(self.support))
+            products = some.multiply(self._index, work)
             values = self.kernel(products, some.lengths, self._lengths)
             rows[begin : begin + step] = values.astype(np.float64) @ self.coefficients
         out[: part.n_tokens, : self.n_labels] = rows[of_token]
