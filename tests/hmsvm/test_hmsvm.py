@@ -273,7 +273,8 @@ def test_a_fit_that_fails_leaves_the_model_as_it_was(kernel: str) -> None:
         raise RuntimeError
 
     model = HMSVM("s1", kernel=kernel, random_state=0).fit(X, y)
-    before, labels, state = vars(model).copy(), model.predict(X), model.decoder_
+    labels, state = model.predict(X), model.decoder_
+    before = vars(model).copy()
     model.callbacks = [fail]
     before["callbacks"] = model.callbacks
     with pytest.raises(RuntimeError):

@@ -32,7 +32,7 @@ def test_prediction_is_the_product_of_its_classifiers() -> None:
     for sentence, options in zip(X, model.predict_nbest(X, k=100), strict=True):
         data = model.encoder_.encode(Text.build([sentence]))
         rows = np.empty((3, model.decoder_.scores.width))
-        model.decoder_.scores.emission(data, 0, 1, rows)
+        model.decoder_.scores.rows(data).emission(0, 1, rows)
         truth = {}
         for labels in itertools.product(range(3), repeat=3):
             total = 0.0

@@ -46,7 +46,7 @@ def lattices(model: CRF, X: list[list[str]]) -> list[TrigramLattice]:
     Y, decoder = len(model.labels_), model.decoder_
     data = model.encoder_.encode(Text.build(X))
     rows = np.zeros((data.n_tokens, decoder.scores.width), decoder.scores.dtype)
-    decoder.scores.emission(data, 0, data.n_sentences, rows)
+    decoder.scores.rows(data).emission(0, data.n_sentences, rows)
     emission = rows[:, :Y].astype(np.float64)
     if decoder.dictionary is not None:
         d = decoder.dictionary

@@ -68,7 +68,7 @@ class Kernel:
         if self.name == "poly":
             products *= self.gamma
             products += self.coef0
-            base = products.copy()
+            base = products.copy() if self.degree > 2 else products
             for _ in range(self.degree - 1):
                 products *= base
         return products

@@ -59,12 +59,14 @@ class GramMatrix:
     def _check(self) -> None:
         some = np.unique(np.linspace(0, len(self.contexts) - 1, min(SAMPLE, len(self.contexts))).astype(np.int64))
         sample = self.contexts.take(some)
-        products, lengths = sample.multiply(sample.index(), len(sample)), self._lengths[some]
+        products, lengths = np.empty((len(some), len(some)), np.float32), self._lengths[some]
+        sample.multiply(sample.index(), products)
         check_positive(self.kernel, self.kernel(products, lengths, lengths))
 
-    def compute(self, numbers: Longs) -> Floats:
-        """The rows of some contexts, computed."""
-        products = self.contexts.take(numbers).multiply(self._index, len(self.contexts))
+    def compute(self, numbers: Longs, work: Floats | None = None) -> Floats:
+        """The rows of some contexts, computed; work [≥ Q, M] may be what is returned."""
+        work = np.empty((len(numbers), len(self.contexts)), np.float32) if work is None else work
+        products = self.contexts.take(numbers).multiply(self._index, work)
         return self.kernel(products, self._lengths[numbers], self._lengths)
 
     def require(self, numbers: Longs) -> GramRows:
@@ -78,9 +80,10 @@ class GramMatrix:
         free = np.argsort(self._used, kind="stable")[: len(missing)]
         dropped = self._holds[free]
         self.row_of[dropped[dropped >= 0]] = -1
+        work = np.empty((min(self.at_once, len(missing)), len(self.contexts)), np.float32)  # new memory is slow
         for first in range(0, len(missing), self.at_once):
             some, where = missing[first : first + self.at_once], free[first : first + self.at_once]
-            self.rows[where] = self.compute(some)
+            self.rows[where] = self.compute(some, work)
             self.row_of[some], self._holds[where], self._used[where] = where, some, self._clock
         return GramRows(self.rows, self.row_of)
 

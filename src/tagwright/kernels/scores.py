@@ -54,9 +54,10 @@ class KernelScores:
         contexts, of_token = find_contexts(expand(self.encoder, batch), self.encoder.n_attributes)
         rows = np.zeros((len(contexts), self.n_labels))
         step = max(1, BLOCK // max(1, len(self.support)))
+        work = np.empty((min(step, len(contexts)), len(self.support)), np.float32)
         for begin in range(0, len(contexts) if len(self.support) else 0, step):
             some = contexts.take(np.arange(begin, min(begin + step, len(contexts))))
-            products = some.multiply(self._index, len(self.support))
+            products = some.multiply(self._index, work)
             values = self.kernel(products, some.lengths, self._lengths)
             rows[begin : begin + step] = values.astype(np.float64) @ self.coefficients
         return KernelRows(batch, rows, of_token)

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tagwright._jit import kernel
+from tagwright._jit import tight_kernel
 from tagwright.arrays import Doubles, Floats, Ints, Longs
 from tagwright.encode.batch import spread
 from tagwright.scores.expanded import TokenAttributes
@@ -25,14 +25,17 @@ class InvertedIndex(NamedTuple):
     values: Floats  # [E] float32
 
 
-@kernel
+@tight_kernel
 def add_products(pointers: Longs, attributes: Ints, values: Doubles, index: InvertedIndex, out: Floats) -> None:
     """out [Q, M] += Σ_a x_a z_a, for the vectors x given by rows and the vectors z of the index."""
     for q in range(pointers.shape[0] - 1):
+        row = out[q]
         for e in range(pointers[q], pointers[q + 1]):
             a, value = attributes[e], values[e]
-            for k in range(index.pointers[a], index.pointers[a + 1]):
-                out[q, index.rows[k]] += value * index.values[k]
+            begin, end = index.pointers[a], index.pointers[a + 1]
+            columns, others = index.rows[begin:end], index.values[begin:end]
+            for k in range(end - begin):
+                row[columns[k]] += value * others[k]
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,11 +72,12 @@ class ContextVectors:
         pointers = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
         return InvertedIndex(pointers, rows[order], self.values[order].astype(np.float32))
 
-    def multiply(self, index: InvertedIndex, n_columns: int) -> Floats:
-        """⟨x, z⟩ of these vectors (rows) and the `n_columns` vectors of an index (columns), float32."""
-        out = np.zeros((len(self), n_columns), np.float32)
-        add_products(self.pointers, self.attributes, self.values, index, out)
-        return out
+    def multiply(self, index: InvertedIndex, out: Floats) -> Floats:
+        """⟨x, z⟩ of these vectors (rows) and those of an index (columns), into out [≥ Q, M]; returns its Q rows."""
+        products = out[: len(self)]
+        products[:] = 0
+        add_products(self.pointers, self.attributes, self.values, index, products)
+        return products
 
 
 def find_contexts(tokens: TokenAttributes, n_attributes: int) -> tuple[ContextVectors, Longs]:
