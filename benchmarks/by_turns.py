@@ -41,7 +41,7 @@ def worker(folder: Path, data: str) -> None:
     warnings.simplefilter("ignore")
     corpus = read_task("ewt", Path(data))
     (X, y), (dev, _), (test, _) = (words_alone(part) for part in (corpus.train, corpus.dev, corpus.test))
-    fresh = [[w + "x" if (i + t) % 97 == 0 else w for t, w in enumerate(s)] for i, s in enumerate(test + dev)] * 2
+    fresh = [[w + "x" if (i + t) % 97 == 0 else w for t, w in enumerate(s)] for i, s in enumerate(test + dev)]
     some, labels = X[:1500], y[:1500]
     twenty = next(s for s in test if len(s) == 20)
 

@@ -16,16 +16,13 @@ from functools import cached_property
 
 import numpy as np
 
-from tagwright._jit import tight_kernel
-from tagwright._registers import fetch_early
-from tagwright.arrays import Ints, Longs, Plain
+from tagwright.arrays import Ints, Plain
 from tagwright.attributes.clusters import WordClusters
 from tagwright.attributes.templates import Term
 from tagwright.encode.batch import UnknownWords
 from tagwright.encode.vocabulary import Vocabulary
-from tagwright.text.key_table import first_slot
-from tagwright.text.spelling import Pieces, Speller
-from tagwright.text.string_table import StringTable, StringTables, find_number, number_strings, string_key
+from tagwright.text.spelling import Speller
+from tagwright.text.string_table import StringTable, StringTables, number_strings, number_unknown
 from tagwright.text.strings import Strings, join
 
 N_EDGES = 2
@@ -92,14 +89,8 @@ class ColumnForms:
         unknown = self.table.find(values, forms, N_EDGES)
         if len(unknown) == 0:
             return self._no_words
-        these = values.take(unknown)
-        numbers, first = number_strings(these)
-        forms[unknown] = numbers + self.n_known
-        words = these.take(first)
-        codes = np.empty((words.n, len(self.terms)), np.int32)
-        pieces = self.speller.spell(words)
-        find_codes(tuple(pieces), self._plain_tables, np.empty(len(self.terms), np.int64), codes)
-        return UnknownWords(words, codes)
+        words = values.take(number_unknown(values, unknown, self.n_known, forms))
+        return UnknownWords(words, self.speller.look_up(words, self._plain_tables))
 
 
 def make_speller(terms: Sequence[Term], clusters: WordClusters | None) -> Speller:
@@ -117,19 +108,3 @@ def with_edges(term: Term, values: Strings) -> Strings:
     strings = Strings.of([value or "" for value in edges], N_EDGES)
     ends = np.where([value is None for value in edges], strings.begins - 1, strings.ends)
     return join([strings._replace(ends=ends), values])
-
-
-@tight_kernel
-def find_codes(given: Plain, plain: Plain, keys: Longs, codes: Ints) -> None:
-    """codes[w, k] = number of piece (w, k) in vocabulary k; UNKNOWN where it has none. keys [K]: work."""
-    pieces, tables = Pieces(*given), StringTables(Strings(*plain[0]), plain[1], plain[2], plain[3])
-    n, K = codes.shape
-    for w in range(n):
-        for k in range(K):
-            keys[k] = string_key(pieces.letters, pieces.begins[w, k], pieces.ends[w, k])
-            fetch_early(tables.slots, tables.begins[k] + first_slot(keys[k], tables.begins[k + 1] - tables.begins[k]))
-        for k in range(K):
-            codes[w, k] = find_number(
-                keys[k], pieces.letters, pieces.begins[w, k], pieces.ends[w, k], tables.slots, tables.begins[k],
-                tables.begins[k + 1], tables.strings, tables.firsts[k],
-            )  # fmt: skip

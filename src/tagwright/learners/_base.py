@@ -33,7 +33,7 @@ from tagwright.learners._stored import pack, restore_linear, store, store_linear
 from tagwright.optim.progress import Callback
 from tagwright.scores.linear import LinearScores
 
-BATCH_TOKENS = 1 << 14
+BATCH_TOKENS = 1 << 16
 Allowed = Sequence[Sequence[object]]
 EMPTY = (np.empty((1, 0), np.int64), np.zeros(1)), 0.0
 """The one labelling of an empty sentence."""

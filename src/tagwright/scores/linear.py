@@ -23,10 +23,10 @@ import numpy as np
 
 from tagwright._jit import tight_kernel
 from tagwright._registers import fetch_early, sum_rows
-from tagwright.arrays import Bools, Floats, Ints, Longs, Workers, padded, zero_rows
+from tagwright.arrays import Bools, Floats, Ints, Longs, Plain, Workers, empty_rows, padded, zero_rows
 from tagwright.encode.batch import Batch
 from tagwright.encode.encoder import Encoder
-from tagwright.scores.row_index import NOWHERE, SHORT, Locations, Pattern, RowIndex, SlotArrays, Weights
+from tagwright.scores.row_index import NOWHERE, SHORT, Locations, Pattern, RowIndex, SlotArrays, Weights, locate_forms
 from tagwright.scores.shared_rows import NO_ROW, SharedRows
 
 PREFETCH_DISTANCE = 3
@@ -82,21 +82,35 @@ class LinearMap:
 
         def fill(c: int, first: int, last: int) -> None:
             codes, S = self.encoder.sources[c].codes[first:last], self.index.slots[c].n_slots
-            self.fill(c, codes, self.index.of_forms(c)[first * S : last * S], own, shared, table, 0)
+            locations = self.index.of_forms(c)[first * S : last * S]
+            fill_table(codes, *self._fixed(c), locations, tuple(own), shared.reshape(-1), table, 0, self._work())
 
         (workers or ALONE).run(fill, tasks)
         return LinearScores(self, own, shared, table)
 
-    def fill(
-        self, c: int, codes: Ints, locations: Ints, weights: Weights, shared: Floats, table: Floats, first_row: int
-    ) -> None:
-        """The rows of forms of source c with these codes and locations; table[r] is row first_row + r."""
-        work = np.empty((2, self.shared.most), np.int64)
-        bases = self.shared.bases[c]
-        fill_table(
-            codes, self.index.slots[c], bases, shared.reshape(-1), locations, weights, self.n_labels, table, first_row,
-            work,
-        )  # fmt: skip
+    def _fixed(self, c: int) -> tuple[Plain, Longs, int]:
+        """What fill_table wants to know of source c."""
+        return tuple(self.index.slots[c]), self.shared.bases[c], self.n_labels
+
+    def _work(self) -> Longs:
+        return np.empty((2, self.shared.most), np.int64)
+
+    def of_unknown(self, batch: Batch, weights: Weights, shared: Floats) -> tuple[Locations, Floats]:
+        """The locations of a batch's unknown words, and their rows, which are numbered after those of the table."""
+        index, sizes, begins = self.index, [], [0]
+        for slots, words in zip(index.slots, batch.unknown, strict=False):
+            sizes.append(len(words.codes) * slots.n_slots)
+            begins.append(begins[-1] + sizes[-1])
+        locations = np.empty(begins[-1], np.int32)
+        table, last = empty_rows((begins[-1], self.width), self.dtype), index.n_rows
+        for c, words in enumerate(batch.unknown):
+            if len(words.codes):
+                own, fixed = locations[begins[c] : begins[c + 1]], self._fixed(c)
+                last = locate_forms(words.codes, fixed[0], self.pattern.pointers, last, own)
+                fill_table(
+                    words.codes, *fixed, own, tuple(weights), shared.reshape(-1), table, index.n_rows, self._work()
+                )
+        return Locations(locations, np.array(begins, np.int64)), table
 
 
 ALONE = Workers(1)
@@ -146,12 +160,7 @@ class LinearScores:
         """The scores of a batch; where `wanted` [n] is given, only of those tokens."""
         index, unknown, tables = self.map.index, NO_UNKNOWN, self.tables
         if sum([len(words.codes) for words in batch.unknown]):
-            unknown, end = index.of_unknown(batch)
-            extra = zero_rows((end - index.n_rows, self.width), self.dtype)
-            ends = np.append(unknown.begins, len(unknown.locations))
-            for c, words in enumerate(batch.unknown):
-                own = unknown.locations[ends[c] : ends[c + 1]]
-                self.map.fill(c, words.codes, own, self.weights, self.shared, extra, index.n_rows)
+            unknown, extra = self.map.of_unknown(batch, self.weights, self.shared)
             tables = tables._replace(unknown=extra, unknown_vector=extra.reshape(-1))
         return LinearRows(self, batch, index.of_tokens(batch, unknown, wanted), tables)
 
@@ -188,11 +197,12 @@ def sorting_room(n_slots: int) -> Ints:
 
 @tight_kernel
 def fill_table(
-    codes: Ints, slots: SlotArrays, shared_bases: Longs, shared: Floats, locations: Ints, weights: Weights, Y: int,
+    codes: Ints, of_slots: Plain, shared_bases: Longs, Y: int, locations: Ints, of_weights: Plain, shared: Floats,
     table: Floats, first_row: int, work: Longs,
 ) -> None:  # fmt: skip
-    """The rows of all forms with these codes; work [2, K]. Shared rows come first: a vector waits for a number just
-    stored in it."""
+    """The rows of all forms with these codes and locations; table[r] is row first_row + r. SlotArrays and Weights come as
+    plain tuples; work [2, K]. Shared rows come first: a vector waits for a number just stored in it."""
+    slots, weights = SlotArrays(*of_slots), Weights(*of_weights)
     firsts, lists = work[0], work[1]
     S = slots.offsets.shape[0]
     for f in range(codes.shape[0]):
@@ -231,6 +241,7 @@ def sort_locations(locations: Ints, t: int, tables: Tables, ring: Ints) -> None:
     for s in range(S):
         location = locations[t, s]
         if location >= R:
+            fetch_early(tables.unknown, location - R)
             n_unknown += 1
         elif location > NOWHERE:
             fetch_early(tables.table, location)

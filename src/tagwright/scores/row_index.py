@@ -101,7 +101,7 @@ class RowIndex:
         self.slots = slot_arrays(encoder)
         self.n_columns = len(encoder.columns)
         codes = [source.codes for source in encoder.sources]
-        self.known, self.n_rows = self._locate(codes, 0)
+        self.known, self.n_rows = self._locate(codes)
         readers = [
             (c, offset, self.known.begins[c] + s, slots.n_slots, s, len(codes[c]))
             for c, slots in enumerate(self.slots)
@@ -109,27 +109,20 @@ class RowIndex:
         ]
         self.readers: Longs = np.array(readers, np.int64).reshape(-1, 6)
 
-    def _locate(self, codes: list[Ints], n_rows: int) -> tuple[Locations, int]:
-        """The locations of forms with these codes, source by source; rows are numbered from n_rows on. Returns their
-        end."""
-        sizes = [len(own) * slots.n_slots for own, slots in zip(codes, self.slots, strict=False)]
-        begins = np.cumsum([0, *sizes])
+    def _locate(self, codes: list[Ints]) -> tuple[Locations, int]:
+        """The locations of all known forms, source by source, and the number of rows."""
+        sizes = [len(own) * slots.n_slots for own, slots in zip(codes, self.slots, strict=True)]
+        begins, n_rows = np.cumsum([0, *sizes]), 0
         locations = np.empty(int(begins[-1]), np.int32)
         for c, own in enumerate(codes):
-            if len(own):
-                n_rows = locate_forms(
-                    own, self.slots[c], self.pattern.pointers, n_rows, locations[begins[c] : begins[c + 1]]
-                )
+            part = locations[begins[c] : begins[c + 1]]
+            n_rows = locate_forms(own, tuple(self.slots[c]), self.pattern.pointers, n_rows, part)
         return Locations(locations, begins[:-1]), n_rows
 
     def of_forms(self, c: int) -> Ints:
         """The locations of all known forms of source c [F · S]."""
         ends = np.append(self.known.begins, len(self.known.locations))
         return self.known.locations[ends[c] : ends[c + 1]]
-
-    def of_unknown(self, batch: Batch) -> tuple[Locations, int]:
-        """The locations of a batch's unknown words, and the end of their rows, which are numbered from n_rows on."""
-        return self._locate([unknown.codes for unknown in batch.unknown], self.n_rows)
 
     def of_tokens(self, batch: Batch, unknown: Locations, wanted: Bools | None = None) -> Ints:
         """The locations of every token in all slots [n, S]; where `wanted` [n] is given, only of those tokens."""
@@ -144,8 +137,9 @@ EVERY: Bools = np.empty(0, np.bool_)
 
 
 @tight_kernel
-def locate_forms(codes: Ints, slots: SlotArrays, pointers: Longs, n_rows: int, locations: Ints) -> int:
+def locate_forms(codes: Ints, of_slots: Plain, pointers: Longs, n_rows: int, locations: Ints) -> int:
     """locations[f · S + s] of all forms with these codes; new rows are numbered from n_rows. Returns their end."""
+    slots = SlotArrays(*of_slots)
     S = slots.offsets.shape[0]
     for f in range(codes.shape[0]):
         if f + 1 < codes.shape[0]:  # ask for what the next form reads

@@ -12,14 +12,15 @@ To add a function: a line in FUNCTIONS with a kind of its own, and a branch in `
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tagwright._jit import tight_kernel
-from tagwright.arrays import Bytes, Longs, Plain
+from tagwright._registers import fetch_early
+from tagwright.arrays import Bytes, Ints, Longs, Plain
 from tagwright.errors import TemplateError
 from tagwright.text import characters
 from tagwright.text.characters import (
@@ -34,6 +35,8 @@ from tagwright.text.characters import (
     Test,
     flag_grid,
 )
+from tagwright.text.key_table import first_slot
+from tagwright.text.string_table import find_number, string_key
 from tagwright.text.strings import ABSENT, PADDING, Strings, copy_letters
 
 LONGEST_AFFIX = 32
@@ -45,6 +48,9 @@ WRITTEN, LOWERED, CLUSTER = range(3)
 """Where a value is cut from: the word, the word in lower case, the path of its cluster."""
 WHOLE, PREFIX, SUFFIX, SHAPE, LONGSHAPE, DIGITS, FIRST_TYPE, LENGTH, FLAG, ALWAYS, NEVER = range(11)
 """How it is cut, or made."""
+
+WANTS_LOWER, WANTS_DIGITS = 1, 2
+"""Bits: what some term needs."""
 
 CONSTANTS = b"lowerupperdigitother0123456-78-1011-1415+"
 """Values that are not in the word: of first_type and of length."""
@@ -121,12 +127,14 @@ class Pieces(NamedTuple):
 
 
 class Sources(NamedTuple):
-    """What values are cut from, in one array of letters: CONSTANTS, words, words in lower case, paths, and room."""
+    """Words, what they are in lower case (none: they are ASCII), and the paths of their clusters (none: nobody asks)."""
 
-    letters: Bytes
-    begins: Longs  # [3, n] of WRITTEN, LOWERED, CLUSTER
-    ends: Longs  # [3, n]
-    free: int  # where the room begins
+    words: Strings
+    lowered: Strings
+    paths: Strings
+
+
+NOTHING = Strings.of([], 0)
 
 
 class Tables(NamedTuple):
@@ -156,39 +164,58 @@ class Speller:
                 f"`cluster({needing[0]})` needs word clusters: give features=(templates, WordClusters.learn(sentences)), "
                 "on the command line --clusters FILE"
             )
-        self._lowers = any(f.source != WRITTEN for f in functions)
-        self._has_clusters = any(f.source == CLUSTER for f in functions)
+        self._wanted = WANTS_LOWER * any(f.source != WRITTEN for f in functions)
+        self._wanted |= WANTS_DIGITS * any(f.kind == DIGITS for f in functions)
+        affixes = [
+            argument or 0 for f, (_, argument) in zip(functions, terms, strict=True) if f.kind in (PREFIX, SUFFIX)
+        ]
+        self._longest = max(affixes, default=0)
+        self._paths = clusters if needing else None
 
     def spell(self, words: Strings) -> Pieces:
         """The values of all terms for all words."""
-        sources = self._gather(words)
         shape = (words.n, len(self.terms))
-        pieces = Pieces(sources.letters, np.empty(shape, np.int64), np.empty(shape, np.int64))
-        work = np.empty((2, LONGEST_AFFIX + 1, 2), np.int64), np.empty(7, np.int64)
-        tables = CLASSES.numbers, SHAPES.numbers, flag_grid()
-        arguments = tuple(sources), self.terms, tables, *work, tuple(pieces)
-        if not cut_pieces(*arguments):  # there are characters that were never met
-            points = np.unique(np.frombuffer("".join(words.decode()).encode("utf-32-le", "surrogatepass"), np.uint32))
-            CLASSES.meet(points)
-            SHAPES.meet(points)
-            cut_pieces(*arguments)
-        return pieces
+        begins, ends = np.empty(shape, np.int64), np.empty(shape, np.int64)
+        letters = self._run(words, lambda *given: spell_words(*given, begins, ends))  # type: ignore[call-arg]
+        return Pieces(letters, begins, ends)
 
-    def _gather(self, words: Strings) -> Sources:
-        written = words.compact()
-        lowered = written.lower() if self._lowers else written
-        parts = [written, lowered]
-        if self.clusters is not None and self._has_clusters:
-            parts.append(self.clusters.find_paths(written, lowered))
-        begins, ends = np.empty((3, words.n), np.int64), np.empty((3, words.n), np.int64)
-        at, blocks = len(CONSTANTS), [np.frombuffer(CONSTANTS, np.uint8)]
-        for source, part in enumerate(parts):
-            np.add(part.begins, at, out=begins[source])
-            np.add(part.ends, at, out=ends[source])
-            blocks.append(part.letters)
-            at += len(part.letters)
-        blocks.append(np.zeros(3 * len(written.letters) + PADDING, np.uint8))  # shape, longshape and digits
-        return Sources(np.concatenate(blocks), begins, ends, at)
+    def look_up(self, words: Strings, vocabularies: Plain) -> Ints:
+        """codes[w, k]: the number, in the k-th vocabulary, of the value of term k for word w; UNKNOWN where it has none.
+        vocabularies: StringTables, plain."""
+        codes = np.empty((words.n, len(self.terms)), np.int32)
+        work = np.empty((3, len(self.terms)), np.int64)
+        self._run(words, lambda *given: find_codes(*given, vocabularies, work, codes))  # type: ignore[call-arg]
+        return codes
+
+    def _run(self, words: Strings, kernel: Callable[..., int]) -> Bytes:
+        """Call the kernel on the words, prepared as far as it needs; returns the letters that it wrote."""
+        lowered = paths = NOTHING
+        if self._paths is not None:
+            compact = words.compact()
+            lowered = compact.lower()
+            paths = self._paths.find_paths(compact, lowered).compact()
+        work = np.empty((2, self._longest + 1, 2), np.int64), np.empty(15, np.int64)
+        tables = CLASSES.numbers, SHAPES.numbers, flag_grid()
+        while True:
+            size = len(CONSTANTS) + 5 * len(words.letters) + len(lowered.letters) + len(paths.letters)
+            letters = np.empty(size + PADDING, np.uint8)
+            letters[: len(CONSTANTS)] = CONSTANT_LETTERS
+            found = kernel(
+                (tuple(words), tuple(lowered), tuple(paths)), self.terms, tables, self._wanted, letters, *work
+            )
+            if found == NOT_ASCII:
+                lowered = words.compact().lower()
+            elif found == NEVER_MET:
+                points = np.frombuffer("".join(words.decode()).encode("utf-32-le", "surrogatepass"), np.uint32)
+                CLASSES.meet(points)
+                SHAPES.meet(points)
+            else:
+                return letters
+
+
+CONSTANT_LETTERS = np.frombuffer(CONSTANTS, np.uint8)
+NEVER_MET, NOT_ASCII = -1, -2
+"""Why a kernel gives up: a character that tables do not have yet; a word whose lower case Python must tell."""
 
 
 @tight_kernel
@@ -209,7 +236,7 @@ def decode_point(letters: Bytes, p: int) -> tuple[int, int]:
 @tight_kernel
 def find_starts(letters: Bytes, begin: int, end: int, starts: Longs) -> int:
     """starts[c, 0]: where the prefix of c characters ends; starts[c, 1]: where the suffix of c characters begins, for
-    c ≤ LONGEST_AFFIX; returns the number of characters, or LONGEST_AFFIX where there are more."""
+    all c that there is room for; returns the number of characters, or the largest c where there are more."""
     longest = starts.shape[0] - 1
     starts[0, 0], starts[0, 1] = begin, end
     p, n = begin, 0
@@ -230,10 +257,12 @@ def find_starts(letters: Bytes, begin: int, end: int, starts: Longs) -> int:
 
 
 @tight_kernel
-def write_shapes(letters: Bytes, begin: int, end: int, tables: Tables, free: int, room: int, sizes: Longs) -> int:
+def write_shapes(
+    letters: Bytes, begin: int, end: int, tables: Tables, wanted: int, free: int, room: int, sizes: Longs
+) -> int:
     """The shape of a word from `free` on, its longshape after so much `room`, the word with zeros for digits after as
     much again. sizes [4]: of the three (ABSENT where there is no digit), and the number of characters. Returns the
-    classes (256 · those of the first character + those of the rest), −1 where a character was never met."""
+    classes (256 · those of the first character + those of the rest), NEVER_MET where a character was."""
     first, rest, n, last = 0, 0, 0, 0
     shape, longshape, digits = free, free + room, free + 2 * room
     p = begin
@@ -241,7 +270,7 @@ def write_shapes(letters: Bytes, begin: int, end: int, tables: Tables, free: int
         point, size = decode_point(letters, p)
         kind, letter = int(tables.classes[point]), int(tables.shapes[point])
         if kind == 0 or letter == 0:
-            return -1
+            return NEVER_MET
         if n == 0:
             first = kind
         else:
@@ -253,7 +282,8 @@ def write_shapes(letters: Bytes, begin: int, end: int, tables: Tables, free: int
                 last = letter
             if n < LONGSHAPE_LENGTH:
                 longshape = write_letter(letters, p, size, point, letter, longshape)
-        digits = write_letter(letters, p, size, point, 48 if kind & DIGIT else point, digits)
+        if wanted & WANTS_DIGITS:
+            digits = write_letter(letters, p, size, point, 48 if kind & DIGIT else point, digits)
         n += 1
         p += size
     sizes[0], sizes[1], sizes[3] = shape - free, longshape - free - room, n
@@ -271,16 +301,25 @@ def write_letter(letters: Bytes, p: int, size: int, point: int, letter: int, at:
 
 
 @tight_kernel
-def cut_piece(
-    term: Longs, w: int, sources: Sources, starts: Longs, sizes: Longs, flags: int, free: int
-) -> tuple[int, int]:
-    """The value of a term (kind, source, argument) for word w, as the beginning and end of its piece.
+def write_lower(letters: Bytes, begin: int, end: int, at: int) -> int:
+    """An ASCII word in lower case; returns its end, NOT_ASCII where it is none."""
+    for p in range(begin, end):
+        letter = letters[p]
+        if letter >= 128:
+            return NOT_ASCII
+        letters[at + p - begin] = letter + 32 if 65 <= letter <= 90 else letter
+    return at + end - begin
 
-    starts: as find_starts gives them for both spellings; sizes: as write_shapes gives them, which wrote from `free` on;
-    flags: bit b says whether TESTS[b] holds."""
+
+@tight_kernel
+def cut_piece(term: Longs, bounds: Longs, sizes: Longs, starts: Longs, flags: int) -> tuple[int, int]:
+    """The value of a term (kind, source, argument) for one word, as the beginning and end of its piece.
+
+    bounds [8]: of the word, its lower case, its path, and where what write_shapes wrote begins, and how far apart;
+    sizes: as spell_word has them; starts: as find_starts; flags: bit b says whether TESTS[b] holds."""
     kind, source, argument = term[0], term[1], term[2]
-    begin, end = sources.begins[source, w], sources.ends[source, w]
-    room = sources.ends[WRITTEN, w] - sources.begins[WRITTEN, w]
+    begin, end = bounds[2 * source], bounds[2 * source + 1]
+    free, room = bounds[6], bounds[7]
     if kind == WHOLE:
         return begin, end
     if kind == PREFIX and source == CLUSTER:
@@ -297,7 +336,7 @@ def cut_piece(
         return free + room, free + room + sizes[1]
     if kind == DIGITS and sizes[2] >= 0:
         return free + 2 * room, free + 2 * room + sizes[2]
-    if kind == FIRST_TYPE and room > 0:
+    if kind == FIRST_TYPE and sizes[3] > 0:
         return FIRST_TYPES[sizes[6], 0], FIRST_TYPES[sizes[6], 1]
     if kind == LENGTH:
         n = min(sizes[3], LENGTHS.shape[0] - 1)
@@ -308,24 +347,81 @@ def cut_piece(
 
 
 @tight_kernel
-def cut_pieces(given: Plain, terms: Longs, known: Plain, starts: Longs, sizes: Longs, made: Plain) -> bool:
-    """As Speller.spell; Sources, Tables and Pieces come as plain tuples. Work: starts [2, LONGEST_AFFIX + 1, 2]; sizes [7], the lengths of shape, longshape, digits and
-    word, of both spellings as far as affixes go, and the type of the first character. False where a character was
-    never met."""
-    sources, tables, pieces = Sources(*given), Tables(*known), Pieces(*made)
-    free = sources.free
-    for w in range(sources.begins.shape[1]):
-        begin, end = sources.begins[WRITTEN, w], sources.ends[WRITTEN, w]
-        found = write_shapes(sources.letters, begin, end, tables, free, end - begin, sizes)
+def spell_word(
+    sources: Sources, w: int, terms: Longs, tables: Tables, wanted: int, letters: Bytes, at: int, starts: Longs,
+    sizes: Longs, bounds: Longs, begins: Longs, ends: Longs,
+) -> int:  # fmt: skip
+    """The pieces of all terms for word w [K], in the letters from `at` on; returns their end, or why it gives up.
+
+    Work: starts [2, longest affix + 1, 2]; bounds [8]; sizes [7], the lengths of shape, longshape, digits and word, of
+    both spellings as far as affixes go, and the type of the first character."""
+    words, lowered, paths = sources.words, sources.lowered, sources.paths
+    bounds[0], bounds[1] = at, copy_letters(words.letters, words.begins[w], words.ends[w], letters, at)
+    bounds[2], bounds[3] = bounds[0], bounds[1]
+    if lowered.begins.shape[0] > 0:
+        bounds[2] = bounds[1]
+        bounds[3] = copy_letters(lowered.letters, lowered.begins[w], lowered.ends[w], letters, bounds[2])
+    elif wanted & WANTS_LOWER:
+        bounds[2], bounds[3] = bounds[1], write_lower(letters, bounds[0], bounds[1], bounds[1])
+        if bounds[3] == NOT_ASCII:
+            return NOT_ASCII
+    bounds[4], bounds[5], bounds[6] = 0, ABSENT, bounds[3]
+    if paths.begins.shape[0] > 0 and paths.ends[w] > paths.begins[w]:
+        bounds[4] = bounds[3]
+        bounds[5] = copy_letters(paths.letters, paths.begins[w], paths.ends[w], letters, bounds[4])
+        bounds[6] = bounds[5]
+    bounds[7] = bounds[1] - bounds[0]
+    found = write_shapes(letters, bounds[0], bounds[1], tables, wanted, bounds[6], bounds[7], sizes)
+    if found == NEVER_MET:
+        return NEVER_MET
+    first = found >> 8
+    sizes[6] = 0 if first & LOWER else 1 if first & CAPITAL else 2 if first & DIGIT else 3
+    for source in range(2):
+        sizes[4 + source] = find_starts(letters, bounds[2 * source], bounds[2 * source + 1], starts[source])
+    flags = int(tables.flags[first, found & 255])
+    for k in range(terms.shape[0]):
+        begins[k], ends[k] = cut_piece(terms[k], bounds, sizes, starts, flags)
+    return int(bounds[6] + 3 * bounds[7])
+
+
+@tight_kernel
+def spell_words(
+    given: Plain, terms: Longs, known: Plain, wanted: int, letters: Bytes, starts: Longs, sizes: Longs,
+    begins: Longs, ends: Longs,
+) -> int:  # fmt: skip
+    """As Speller.spell; Sources and Tables come as plain tuples. All pieces stay in the letters."""
+    sources = Sources(Strings(*given[0]), Strings(*given[1]), Strings(*given[2]))
+    tables, at = Tables(*known), len(CONSTANTS)
+    for w in range(sources.words.begins.shape[0]):
+        at = spell_word(
+            sources, w, terms, tables, wanted, letters, at, starts, sizes[:7], sizes[7:], begins[w], ends[w]
+        )
+        if at < 0:
+            return at
+    return at
+
+
+@tight_kernel
+def find_codes(
+    given: Plain, terms: Longs, known: Plain, wanted: int, letters: Bytes, starts: Longs, sizes: Longs,
+    vocabularies: Plain, work: Longs, codes: Ints,
+) -> int:  # fmt: skip
+    """As Speller.look_up; work [3, K]. The pieces of a word take the place of those of the word before."""
+    sources = Sources(Strings(*given[0]), Strings(*given[1]), Strings(*given[2]))
+    tables, K = Tables(*known), terms.shape[0]
+    values, slots, firsts, bounds = Strings(*vocabularies[0]), vocabularies[1], vocabularies[2], vocabularies[3]
+    begins, ends, keys = work[0], work[1], work[2]
+    for w in range(sources.words.begins.shape[0]):
+        found = spell_word(
+            sources, w, terms, tables, wanted, letters, len(CONSTANTS), starts, sizes[:7], sizes[7:], begins, ends
+        )
         if found < 0:
-            return False
-        first = found >> 8
-        sizes[6] = 0 if first & LOWER else 1 if first & CAPITAL else 2 if first & DIGIT else 3
-        for source in range(2):
-            at, last = sources.begins[source, w], sources.ends[source, w]
-            sizes[4 + source] = find_starts(sources.letters, at, last, starts[source])
-        flags = int(tables.flags[first, found & 255])
-        for k in range(terms.shape[0]):
-            pieces.begins[w, k], pieces.ends[w, k] = cut_piece(terms[k], w, sources, starts, sizes, flags, free)
-        free += 3 * (end - begin)
-    return True
+            return found
+        for k in range(K):
+            keys[k] = string_key(letters, begins[k], ends[k])
+            fetch_early(slots, bounds[k] + first_slot(keys[k], bounds[k + 1] - bounds[k]))
+        for k in range(K):
+            codes[w, k] = find_number(
+                keys[k], letters, begins[k], ends[k], slots, bounds[k], bounds[k + 1], values, firsts[k]
+            )
+    return 0

@@ -161,6 +161,43 @@ def number_strings(strings: Strings) -> tuple[Ints, Longs]:
     return found, first[:n].copy()
 
 
+def number_unknown(strings: Strings, which: Longs, first_number: int, found: Ints) -> Longs:
+    """Number some of the strings, those that no table has, in the order of their first appearance, counted from
+    first_number, into `found` [n]; returns where each distinct one appears first."""
+    first = np.empty(len(which), np.int64)
+    n = number_some(tuple(strings), which, first_number, slots_for(len(which)), first, found)
+    return first[:n]
+
+
+@tight_kernel
+def number_some(given: Plain, which: Longs, first_number: int, slots: Longs, first: Longs, found: Ints) -> int:
+    """As number_unknown; returns how many distinct ones there are."""
+    strings, n = Strings(*given), 0
+    for m in range(which.shape[0]):
+        number = number_string(strings, which[m], n, slots, first)
+        n = max(n, number + 1)
+        found[which[m]] = first_number + number
+    return n
+
+
+@tight_kernel
+def number_string(strings: Strings, k: int, n: int, slots: Longs, first: Longs) -> int:
+    """The number of string k among the n distinct ones that slots know, or n where it is new and is put there; UNKNOWN
+    for an absent one. first [n]: where the distinct ones appear first."""
+    begin, end, size = strings.begins[k], strings.ends[k], slots.shape[0]
+    key = string_key(strings.letters, begin, end)
+    if key == EMPTY:
+        return UNKNOWN
+    slot = first_slot(key, size)
+    while slots[slot] != EMPTY:
+        if slots[slot] == key and is_string(strings, first[slots[slot + 1]], key, strings.letters, begin, end):
+            return int(slots[slot + 1])
+        slot = (slot + 2) & (size - 1)
+    slots[slot], slots[slot + 1] = key, n
+    first[n] = k
+    return n
+
+
 @tight_kernel
 def insert_strings(strings: Strings, which: Longs, n: int, slots: Longs) -> None:
     """Put the distinct strings which[0], which[1] ... which[n − 1] into empty slots, numbered from 0."""
@@ -181,19 +218,6 @@ def number_next(given: Plain, start: int, n: int, slots: Longs, found: Ints, fir
     for k in range(start, strings.begins.shape[0]):
         if 4 * n >= size:
             return k, n
-        begin, end = strings.begins[k], strings.ends[k]
-        key = string_key(strings.letters, begin, end)
-        if key == EMPTY:
-            found[k] = UNKNOWN
-            continue
-        slot = first_slot(key, size)
-        while slots[slot] != EMPTY:
-            if slots[slot] == key and is_string(strings, first[slots[slot + 1]], key, strings.letters, begin, end):
-                break
-            slot = (slot + 2) & (size - 1)
-        if slots[slot] == EMPTY:
-            slots[slot], slots[slot + 1] = key, n
-            first[n] = k
-            n += 1
-        found[k] = slots[slot + 1]
+        found[k] = number_string(strings, k, n, slots, first)
+        n = max(n, found[k] + 1)
     return strings.begins.shape[0], n

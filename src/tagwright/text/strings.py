@@ -54,10 +54,11 @@ class Strings(NamedTuple):
         return Strings(self.letters, self.begins[which], self.ends[which])
 
     def compact(self) -> Strings:
-        """The same strings, with no letters but theirs and a separator after each. None may be absent."""
-        ends = np.cumsum(self.ends - self.begins + 1)
+        """The same strings, with no letters but theirs and a separator after each. An absent one becomes empty."""
+        sizes = np.maximum(self.ends - self.begins, 0) + 1
+        ends = np.cumsum(sizes)
         letters = np.zeros(int(ends[-1] if len(ends) else 0) + PADDING, np.uint8)
-        begins = ends - (self.ends - self.begins + 1)
+        begins = ends - sizes
         gather_letters(self, begins, letters)
         return Strings(letters, begins, ends - 1)
 
@@ -78,7 +79,7 @@ class Strings(NamedTuple):
     def decode(self) -> list[str]:
         """As Python has them; an absent one is ""."""
         letters = self.letters.tobytes()
-        pairs = zip(self.begins.tolist(), self.ends.tolist(), strict=True)
+        pairs = zip(self.begins.tolist(), np.maximum(self.begins, self.ends).tolist(), strict=True)
         return [letters[begin:end].decode("utf-8", "surrogatepass") for begin, end in pairs]
 
 
