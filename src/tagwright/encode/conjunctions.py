@@ -103,7 +103,11 @@ class Conjunctions:
     def __init__(self, members: Sequence[Conjunction], columns: Sequence[ColumnForms]) -> None:
         self.members = tuple(members)
         self._columns = tuple(columns)
-        self._codes = tuple(column.codes for column in columns)
+
+    @cached_property
+    def _codes(self) -> tuple[Ints, ...]:
+        """The codes of all known forms that are wanted, a vector each: a table would be read from further away."""
+        return known_codes(self._plain[0], self._columns)
 
     @cached_property
     def _plain(self) -> Plain:
@@ -159,6 +163,11 @@ def cell_arrays(groups: Sequence[Sequence[CellIndex]], columns: Sequence[ColumnF
     return np.array(wanted, np.int64).reshape(-1, 2), Cells(pointers, np.array(cells, np.int64).reshape(-1, 5))
 
 
+def known_codes(wanted: Longs, columns: Sequence[ColumnForms]) -> tuple[Ints, ...]:
+    """The codes of the wanted (column, term) pairs for all known forms [F]."""
+    return tuple(np.ascontiguousarray(columns[column].codes[:, term]) for column, term in wanted.tolist())
+
+
 def find_keys(
     index: Sequence[CellIndex],
     columns: Sequence[ColumnForms],
@@ -170,8 +179,8 @@ def find_keys(
     wanted, arrays = cell_arrays([index], columns)
     check_size(arrays.cells[:, 2].tolist())
     keys, codes = np.empty(int(offsets[-1]), np.int64), np.empty((len(wanted), forms.shape[1]), np.int32)
-    known, new = tuple(column.codes for column in columns), tuple(words.codes for words in unknown)
-    gather_codes(wanted, forms, known, new, codes)
+    new = tuple(words.codes for words in unknown)
+    gather_codes(wanted, forms, known_codes(wanted, columns), new, codes)
     list_keys(arrays, codes, offsets, keys)
     return keys
 
@@ -195,13 +204,14 @@ def join_codes(codes: Sequence[Ints], sizes: Sequence[int]) -> Longs:
 @tight_kernel
 def gather_codes(wanted: Longs, forms: Ints, known: tuple[Ints, ...], unknown: tuple[Ints, ...], codes: Ints) -> None:
     """codes[j, p] = the code that term wanted[j, 1] of column wanted[j, 0] has for the form at p: a known one, or an
-    unknown word of the batch. known, unknown: the codes of every column's forms and of its unknown words."""
+    unknown word of the batch. known: the codes of each pair for all known forms; unknown: all codes of the unknown words
+    of each column."""
     for j in range(wanted.shape[0]):
         column, term = wanted[j, 0], wanted[j, 1]
-        n = known[column].shape[0]
+        n = known[j].shape[0]
         for p in range(forms.shape[1]):
             f = forms[column, p]
-            codes[j, p] = known[column][f, term] if f < n else unknown[column][f - n, term]
+            codes[j, p] = known[j][f] if f < n else unknown[column][f - n, term]
 
 
 @tight_kernel
@@ -263,7 +273,7 @@ def find_combinations(
     wanted, arrays = plain[0], Cells(plain[1], plain[2])
     lookup = Lookup(plain[3], plain[4], plain[5], plain[6])
     gather_codes(wanted, forms, known, unknown, codes)
-    for c in range(len(known), forms.shape[0]):
+    for c in range(len(unknown), forms.shape[0]):
         forms[c, :] = NO_COMBINATION
     for g in range(arrays.pointers.shape[0] - 1):
         low, high = min(lookup.shifts[g, 0], lookup.shifts[g, 1]), max(lookup.shifts[g, 0], lookup.shifts[g, 1])

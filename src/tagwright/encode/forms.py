@@ -77,7 +77,7 @@ class ColumnForms:
 
     @cached_property
     def _plain_tables(self) -> Plain:
-        return tuple(self.tables.strings), self.tables.slots, self.tables.firsts, self.tables.begins
+        return tuple(self.tables.strings), *self.tables[1:]
 
     @property
     def values(self) -> list[str]:

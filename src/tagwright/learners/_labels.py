@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from itertools import chain, pairwise, repeat
+from itertools import chain, repeat
 from typing import Any
 
 import numpy as np
@@ -171,5 +171,5 @@ def learn_dictionary(least: int, encoder: Encoder, data: Batch, n_labels: int) -
 
 def name_labels(labels: Ints, offsets: Longs, names: NDArray[np.object_]) -> list[list[str]]:
     """The names of all tokens' labels [n], a list for each sentence; they begin at offsets [N + 1]."""
-    flat = names[labels].tolist()
-    return [flat[begin:end] for begin, end in pairwise(offsets.tolist())]
+    ends = offsets.tolist()
+    return list(map(names[labels].tolist().__getitem__, map(slice, ends, ends[1:])))

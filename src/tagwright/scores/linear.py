@@ -23,7 +23,7 @@ import numpy as np
 
 from tagwright._jit import tight_kernel
 from tagwright._registers import fetch_early, sum_rows
-from tagwright.arrays import Bools, Floats, Ints, Longs, Plain, Workers, empty_rows, padded, zero_rows
+from tagwright.arrays import Floats, Ints, Longs, Plain, Workers, empty_rows, padded, zero_rows
 from tagwright.encode.batch import Batch
 from tagwright.encode.encoder import Encoder
 from tagwright.scores.row_index import NOWHERE, SHORT, Locations, Pattern, RowIndex, SlotArrays, Weights, locate_forms
@@ -156,13 +156,17 @@ class LinearScores:
         nothing = self.table[:0]
         return Tables(self.table, self.table.reshape(-1), nothing, nothing.reshape(-1), self.weights)
 
-    def rows(self, batch: Batch, wanted: Bools | None = None) -> LinearRows:
-        """The scores of a batch; where `wanted` [n] is given, only of those tokens."""
-        index, unknown, tables = self.map.index, NO_UNKNOWN, self.tables
-        if sum([len(words.codes) for words in batch.unknown]):
-            unknown, extra = self.map.of_unknown(batch, self.weights, self.shared)
-            tables = tables._replace(unknown=extra, unknown_vector=extra.reshape(-1))
-        return LinearRows(self, batch, index.of_tokens(batch, unknown, wanted), tables)
+    def look_at(self, batch: Batch) -> tuple[Locations, Tables]:
+        """The locations of a batch's unknown words, and what all its locations lead to."""
+        if not sum([len(words.codes) for words in batch.unknown]):
+            return NO_UNKNOWN, self.tables
+        unknown, rows = self.map.of_unknown(batch, self.weights, self.shared)
+        return unknown, self.tables._replace(unknown=rows, unknown_vector=rows.reshape(-1))
+
+    def rows(self, batch: Batch) -> LinearRows:
+        """The scores of a batch."""
+        unknown, tables = self.look_at(batch)
+        return LinearRows(self, batch, self.map.index.of_tokens(batch, unknown), tables)
 
 
 NO_UNKNOWN = Locations(np.empty(0, np.int32), np.empty(0, np.int64))

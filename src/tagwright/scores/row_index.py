@@ -124,12 +124,13 @@ class RowIndex:
         ends = np.append(self.known.begins, len(self.known.locations))
         return self.known.locations[ends[c] : ends[c + 1]]
 
-    def of_tokens(self, batch: Batch, unknown: Locations, wanted: Bools | None = None) -> Ints:
-        """The locations of every token in all slots [n, S]; where `wanted` [n] is given, only of those tokens."""
+    def of_tokens(self, batch: Batch, unknown: Locations) -> Ints:
+        """The locations of every token in all slots [n, S]."""
         out = np.empty((batch.forms.shape[1], len(self.readers)), np.int32)
-        wanted = EVERY if wanted is None else wanted
         known = self.known.locations
-        list_locations(batch.forms, self.readers, known, tuple(unknown), batch.offsets, wanted, out)
+        list_locations(
+            batch.forms, self.readers, known, tuple(unknown), batch.offsets, 0, batch.n_sentences, EVERY, out
+        )
         return out
 
 
@@ -176,14 +177,15 @@ def find_form(forms: Ints, p: int, offset: int, begin: int, end: int) -> int:
 
 @tight_kernel
 def list_locations(
-    forms: Ints, readers: Longs, known: Ints, of_unknown: Plain, offsets: Longs, wanted: Bools, out: Ints
-) -> None:
-    """The locations of the tokens of all sentences, out [n, S]; of the wanted ones [n], or of all where `wanted` is
-    empty. readers [S, 6]: source of a slot, its offset, where the locations of its known forms begin and how far apart
+    forms: Ints, readers: Longs, known: Ints, of_unknown: Plain, offsets: Longs, first: int, last: int, wanted: Bools,
+    out: Ints,
+) -> None:  # fmt: skip
+    """The locations of the tokens of the sentences `first` to `last` − 1, out [n, S]; of the wanted ones [n], or of all
+    where `wanted` is empty. readers [S, 6]: source of a slot, its offset, where the locations of its known forms begin and how far apart
     they are, which of the source's slots it is, and how many forms of the source are known."""
     unknown = Locations(*of_unknown)
-    S, n = readers.shape[0], out.shape[0]
-    for i in range(offsets.shape[0] - 1):
+    S, n, base = readers.shape[0], offsets[last], offsets[first]
+    for i in range(first, last):
         begin, end = offsets[i], offsets[i + 1]
         for p in range(begin, end):
             for s in range(S if p + PREFETCH_DISTANCE < n else 0):
@@ -191,12 +193,12 @@ def list_locations(
                     fetch_early(known, readers[s, 2] + forms[readers[s, 0], p + PREFETCH_DISTANCE] * readers[s, 3])
             if wanted.shape[0] > 0 and not wanted[p]:
                 for s in range(S):
-                    out[p, s] = NOWHERE
+                    out[p - base, s] = NOWHERE
                 continue
             for s in range(S):
                 form = find_form(forms[readers[s, 0]], p, readers[s, 1], begin, end)
                 if form < readers[s, 5]:
-                    out[p, s] = known[readers[s, 2] + form * readers[s, 3]]
+                    out[p - base, s] = known[readers[s, 2] + form * readers[s, 3]]
                 else:
                     row = unknown.begins[readers[s, 0]] + (form - readers[s, 5]) * readers[s, 3]
-                    out[p, s] = unknown.locations[row + readers[s, 4]]
+                    out[p - base, s] = unknown.locations[row + readers[s, 4]]

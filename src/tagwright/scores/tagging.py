@@ -27,8 +27,10 @@ from tagwright.scores.linear import (
     sort_locations,
     sorting_room,
 )
-from tagwright.scores.row_index import Weights
+from tagwright.scores.row_index import EVERY, Weights, list_locations
 
+CHUNK = 2048
+"""Tokens whose locations are listed at a time, unless a sentence is longer."""
 FOUR = 4
 """Candidates that are looked at together; some stand in a list twice, so that their number need not be guessed."""
 
@@ -91,39 +93,49 @@ def trace_sets(
 
 @tight_kernel
 def tag_sentences(
-    locations: Ints, plain_tables: Plain, plain_own: Plain, offsets: Longs, sets: Ints, plain_sets: Plain,
-    plain_chain: Plain, ring: Ints, row: Floats, delta: Floats, alive: Longs, found: Ints, scores: Doubles,
+    forms: Ints, readers: Longs, known: Ints, of_unknown: Plain, offsets: Longs, wanted: Bools, sets: Ints,
+    plain_tables: Plain, plain_own: Plain, plain_sets: Plain, plain_chain: Plain, locations: Ints, ring: Ints,
+    row: Floats, delta: Floats, alive: Longs, found: Ints, scores: Doubles,
 ) -> None:  # fmt: skip
-    """Given the locations of all tokens and what they lead to, a Batch's own attributes, the label sets of all tokens
-    [n] (none: it is set 0 everywhere), the chain; ring (scores/linear.py), row [1, P], delta [L, P], alive [Y] are work.
-    Returned: found [n], scores [N]. Tables, OwnAttributes, Sets and StepArrays come as plain tuples.
+    """Given a Batch's forms, what leads to the locations of its tokens (scores/row_index.py), the label sets of all
+    tokens [n] (none: it is set 0 everywhere) and which of them want scores; then Tables, OwnAttributes, Sets and
+    StepArrays as plain tuples. Work: locations [≥ CHUNK, S], ring (scores/linear.py), row [1, P], delta [L, P],
+    alive [Y]. Returned: found [n], scores [N].
 
-    In the δ of few labels what stands beside them means nothing; in that of many it is −inf."""
+    Some sentences at a time, so that their locations stay in a near cache. In the δ of few labels what stands beside them
+    means nothing; in that of many it is −inf."""
     few, chain, own = Sets(*plain_sets), StepArrays(*plain_chain), OwnAttributes(*plain_own)
     t0, t1, t2, t3, w = plain_tables
     tables = Tables(t0, t1, t2, t3, Weights(*w))
-    n, Y = locations.shape[0], chain.incoming.shape[0]
-    for p in range(min(PREFETCH_DISTANCE, n)):
-        sort_locations(locations, p, tables, ring)
-    for i in range(offsets.shape[0] - 1):
-        begin, T, before = offsets[i], offsets[i + 1] - offsets[i], 0
-        for t in range(T):
-            p = begin + t
-            if p + PREFETCH_DISTANCE < n:
-                sort_locations(locations, p + PREFETCH_DISTANCE, tables, ring)
-            now = sets[p] if sets.shape[0] > 0 else 0
-            add_locations(few.masks[few.mask_of[now]], ring, p, tables, Y, row[0])
-            if own.attributes.shape[0] > 0:
-                add_attribute_scores(own.pointers, own.attributes, own.values, tables.weights, p, p + 1, row)
-            if t == 0:
-                for j in range(delta.shape[1]):
-                    delta[0, j] = chain.start[j] + row[0, j]
-            elif few.sizes[before] > 0:
-                best_sums(delta[t - 1], few.lists[before], few.sizes[before], chain.transition, row[0], Y, delta[t])
-            else:
-                found[p - 1] = step(delta[t - 1], row[0], chain.transition, chain.lead, Y, alive, delta[t])
-            before = now
-        scores[i] = trace_sets(delta, begin, T, sets, few.lists, few.sizes, chain.incoming, chain.stop, found)
+    N, Y, first = offsets.shape[0] - 1, chain.incoming.shape[0], 0
+    while first < N:
+        last = first + 1
+        while last < N and offsets[last + 1] - offsets[first] <= CHUNK:
+            last += 1
+        list_locations(forms, readers, known, of_unknown, offsets, first, last, wanted, locations)
+        base, n = offsets[first], offsets[last] - offsets[first]
+        for t in range(min(PREFETCH_DISTANCE, n)):
+            sort_locations(locations, t, tables, ring)
+        for i in range(first, last):
+            begin, T, before = offsets[i], offsets[i + 1] - offsets[i], 0
+            for t in range(T):
+                p = begin + t
+                if p - base + PREFETCH_DISTANCE < n:
+                    sort_locations(locations, p - base + PREFETCH_DISTANCE, tables, ring)
+                now = sets[p] if sets.shape[0] > 0 else 0
+                add_locations(few.masks[few.mask_of[now]], ring, p - base, tables, Y, row[0])
+                if own.attributes.shape[0] > 0:
+                    add_attribute_scores(own.pointers, own.attributes, own.values, tables.weights, p, p + 1, row)
+                if t == 0:
+                    for j in range(delta.shape[1]):
+                        delta[0, j] = chain.start[j] + row[0, j]
+                elif few.sizes[before] > 0:
+                    best_sums(delta[t - 1], few.lists[before], few.sizes[before], chain.transition, row[0], Y, delta[t])
+                else:
+                    found[p - 1] = step(delta[t - 1], row[0], chain.transition, chain.lead, Y, alive, delta[t])
+                before = now
+            scores[i] = trace_sets(delta, begin, T, sets, few.lists, few.sizes, chain.incoming, chain.stop, found)
+        first = last
 
 
 @tight_kernel
@@ -160,6 +172,7 @@ class Work(threading.local):
     """Memory for one call at a time, kept by each thread: to allocate it for every sentence would take as long as to tag
     one."""
 
+    locations: Ints  # [≥ CHUNK, S]
     ring: Ints
     row: Floats  # [1, P]
     delta: Floats  # [L, P]
@@ -170,6 +183,7 @@ class Work(threading.local):
         if not hasattr(self, "delta") or len(self.delta) < n_rows:
             rows = empty_rows((n_rows + 1, scores.width), scores.dtype)
             self.row, self.delta = rows[:1], rows[1:]
+            self.locations = np.empty((max(CHUNK, n_rows), n_slots), np.int32)
             self.ring, self.alive = sorting_room(n_slots), np.empty(scores.n_labels, np.int64)
         return self
 
@@ -191,14 +205,15 @@ class LinearTagging:
         """The best labels of all tokens [n]; of every sentence a number [N], −inf where no labelling is possible. sets:
         the set of every token [n]; None: it is the first."""
         found, totals = np.empty(batch.n_tokens, np.int32), np.empty(batch.n_sentences)
-        wanted = None if sets is None else self._several[sets]  # where there is one label, it needs no scores
-        rows = self.scores.rows(batch, wanted)
-        work = self._work.of(longest_sentence(batch.offsets) + 1, rows.locations.shape[1], self.scores)
-        tables = rows.tables
+        wanted = EVERY if sets is None else self._several[sets]  # where there is one label, it needs no scores
+        scores, index = self.scores, self.scores.map.index
+        unknown, tables = scores.look_at(batch)
+        work = self._work.of(longest_sentence(batch.offsets) + 1, len(index.readers), scores)
         tag_sentences(
-            rows.locations, (*tables[:4], tuple(tables.weights)), (batch.pointers, batch.attributes, batch.values),
-            batch.offsets, NO_SETS if sets is None else sets, self._sets, self._chain, work.ring, work.row,
-            work.delta, work.alive, found, totals,
+            batch.forms, index.readers, index.known.locations, tuple(unknown), batch.offsets, wanted,
+            NO_SETS if sets is None else sets, (*tables[:4], tuple(tables.weights)),
+            (batch.pointers, batch.attributes, batch.values), self._sets, self._chain, work.locations, work.ring,
+            work.row, work.delta, work.alive, found, totals,
         )  # fmt: skip
         return found, totals
 

@@ -41,7 +41,7 @@ class KeyTable:
 
 
 def slots_for(n: int) -> Longs:
-    """Empty slots for n keys, a power of two of pairs."""
+    """Empty slots for n keys, a power of two of pairs: a quarter to a half of them will be taken."""
     return np.full(4 << max(1, n).bit_length(), EMPTY, np.int64)
 
 

@@ -36,7 +36,7 @@ from tagwright.text.characters import (
     flag_grid,
 )
 from tagwright.text.key_table import first_slot
-from tagwright.text.string_table import find_number, string_key
+from tagwright.text.string_table import UNKNOWN, find_number, string_key
 from tagwright.text.strings import ABSENT, PADDING, Strings, copy_letters
 
 LONGEST_AFFIX = 32
@@ -377,7 +377,13 @@ def spell_word(
     first = found >> 8
     sizes[6] = 0 if first & LOWER else 1 if first & CAPITAL else 2 if first & DIGIT else 3
     for source in range(2):
-        sizes[4 + source] = find_starts(letters, bounds[2 * source], bounds[2 * source + 1], starts[source])
+        at, last = bounds[2 * source], bounds[2 * source + 1]
+        if lowered.begins.shape[0] == 0 and wanted & WANTS_LOWER:  # ASCII: a character is a byte
+            sizes[4 + source] = last - at
+            for c in range(min(starts.shape[1], last - at + 1)):
+                starts[source, c, 0], starts[source, c, 1] = at + c, last - c
+        else:
+            sizes[4 + source] = find_starts(letters, at, last, starts[source])
     flags = int(tables.flags[first, found & 255])
     for k in range(terms.shape[0]):
         begins[k], ends[k] = cut_piece(terms[k], bounds, sizes, starts, flags)
@@ -409,7 +415,9 @@ def find_codes(
     """As Speller.look_up; work [3, K]. The pieces of a word take the place of those of the word before."""
     sources = Sources(Strings(*given[0]), Strings(*given[1]), Strings(*given[2]))
     tables, K = Tables(*known), terms.shape[0]
-    values, slots, firsts, bounds = Strings(*vocabularies[0]), vocabularies[1], vocabularies[2], vocabularies[3]
+    values, slots, firsts, bounds, empty = (
+        Strings(*vocabularies[0]), vocabularies[1], vocabularies[2], vocabularies[3], vocabularies[4],
+    )  # fmt: skip
     begins, ends, keys = work[0], work[1], work[2]
     for w in range(sources.words.begins.shape[0]):
         found = spell_word(
@@ -418,10 +426,13 @@ def find_codes(
         if found < 0:
             return found
         for k in range(K):
-            keys[k] = string_key(letters, begins[k], ends[k])
-            fetch_early(slots, bounds[k] + first_slot(keys[k], bounds[k + 1] - bounds[k]))
+            if ends[k] > begins[k]:
+                keys[k] = string_key(letters, begins[k], ends[k])
+                fetch_early(slots, bounds[k] + first_slot(keys[k], bounds[k + 1] - bounds[k]))
         for k in range(K):
-            codes[w, k] = find_number(
-                keys[k], letters, begins[k], ends[k], slots, bounds[k], bounds[k + 1], values, firsts[k]
-            )
+            codes[w, k] = empty[k] if ends[k] == begins[k] else UNKNOWN
+            if ends[k] > begins[k]:
+                codes[w, k] = find_number(
+                    keys[k], letters, begins[k], ends[k], slots, bounds[k], bounds[k + 1], values, firsts[k]
+                )
     return 0

@@ -63,6 +63,7 @@ class StringTables(NamedTuple):
     slots: Longs
     firsts: Longs  # [K + 1]
     begins: Longs  # [K + 1]
+    empty: Longs  # [K]: the number of the empty string in every table, UNKNOWN where it is not there
 
     @classmethod
     def build(cls, parts: Sequence[Strings]) -> StringTables:
@@ -70,7 +71,8 @@ class StringTables(NamedTuple):
         slots = [StringTable.build(part).slots for part in parts]
         firsts, begins = (np.cumsum([0, *sizes]) for sizes in ([part.n for part in parts], map(len, slots)))
         strings = join(parts) if parts else Strings.of([], 0)
-        return cls(strings, np.concatenate([NO_SLOTS, *slots]), firsts, begins)
+        empty = [np.append(np.flatnonzero(part.begins == part.ends), UNKNOWN)[0] for part in parts]
+        return cls(strings, np.concatenate([NO_SLOTS, *slots]), firsts, begins, np.array(empty, np.int64))
 
 
 NO_SLOTS: Longs = np.empty(0, np.int64)
@@ -154,7 +156,7 @@ def number_strings(strings: Strings) -> tuple[Ints, Longs]:
     found, first = np.empty(strings.n, np.int32), np.empty(strings.n, np.int64)
     slots = slots_for(min(strings.n, SOME))
     k, n = number_next(tuple(strings), 0, 0, slots, found, first)
-    while k < strings.n:  # the table was half full
+    while k < strings.n:  # the table is full enough
         slots = slots_for(2 * n)
         insert_strings(strings, first, n, slots)
         k, n = number_next(tuple(strings), k, n, slots, found, first)
@@ -212,7 +214,7 @@ def insert_strings(strings: Strings, which: Longs, n: int, slots: Longs) -> None
 
 @tight_kernel
 def number_next(given: Plain, start: int, n: int, slots: Longs, found: Ints, first: Longs) -> tuple[int, int]:
-    """Number the strings from `start` on, n distinct ones being known, until the slots are half full; returns where
+    """Number the strings from `start` on, n distinct ones being known, until half of the slots are taken; returns where
     that was and how many distinct ones there are. first [n]: where they appear."""
     strings, size = Strings(*given), slots.shape[0]
     for k in range(start, strings.begins.shape[0]):
