@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tagwright._jit import tight_kernel
+from tagwright._jit import natural, tight_kernel
 from tagwright._registers import BYTES, best_sums, largest, largest_sum, lowest_bit, reaching, sums_reaching
 from tagwright.arrays import Doubles, Floats, Ints, Longs, empty_rows, padded
 from tagwright.chain.candidate_viterbi import best_paths_over_candidates
@@ -58,10 +58,6 @@ class Steps(NamedTuple):
         bounds[:] = np.minimum(most + MARGIN, np.finfo(dtype).max)  # finite: δ = −inf must stay pruned
         return cls(Y, rows, incoming, ends[0], ends[1], bounds, copy_scores(transition, start, stop))
 
-    @property
-    def lead(self) -> Floats:
-        return self.bounds
-
     def best_paths(
         self, emission: Floats, offsets: Longs, candidates: Candidates | None = None
     ) -> tuple[Ints, Doubles]:
@@ -89,14 +85,14 @@ def first_largest(row: Floats, Y: int) -> int:
         for j in range(first, min(first + 64, Y), BYTES // row.itemsize):
             bits |= reaching(row, peak, j) << (j - first)
         if bits != 0:
-            return int(first + lowest_bit(bits))
+            return int(min(first + lowest_bit(bits), Y - 1))  # NaN may lead beyond the last label
     return 0
 
 
 @tight_kernel
 def find_survivors(previous: Floats, bounds: Floats, Y: int, survivors: Longs) -> int:
     """The labels that may be the predecessor of some label, into `survivors`; returns how many, at least one."""
-    best = first_largest(previous, Y)
+    best = natural(first_largest(previous, Y))  # from 0 to Y − 1
     peak, bonus = previous[best], bounds[best]
     survivors[0] = best  # where no label can go on
     if peak == -np.inf:
@@ -107,7 +103,7 @@ def find_survivors(previous: Floats, bounds: Floats, Y: int, survivors: Longs) -
         for j in range(first, min(first + 64, Y), BYTES // previous.itemsize):
             bits |= sums_reaching(previous, bonus, peak, j) << (j - first)
         while bits != 0:
-            survivors[n] = first + lowest_bit(bits)
+            survivors[natural(n)] = first + lowest_bit(bits)
             bits &= bits - 1
             n += 1
     return max(n, 1)
@@ -132,7 +128,7 @@ def first_best(scores: Floats, bonus: Floats, Y: int) -> int:
         for j in range(first, min(first + 64, Y), BYTES // scores.itemsize):
             bits |= sums_reaching(scores, bonus, peak, j) << (j - first)
         if bits != 0:
-            return int(first + lowest_bit(bits))
+            return int(min(first + lowest_bit(bits), Y - 1))  # NaN may lead beyond the last label
     return 0
 
 

@@ -43,7 +43,7 @@ class ViterbiChain(NamedTuple):
     def pruned(cls, transition: Doubles, start: Doubles, stop: Doubles) -> ViterbiChain:
         """For weights that stand still: with exact pruning (chain/viterbi.py)."""
         steps = Steps.build(transition, start, stop, np.float64)
-        return cls(steps.transition, steps.incoming, steps.start, steps.stop, steps.lead)
+        return cls(steps.transition, steps.incoming, steps.start, steps.stop, steps.bounds)
 
     @classmethod
     def zeros(cls, n_labels: int) -> ViterbiChain:

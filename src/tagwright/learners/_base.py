@@ -33,7 +33,7 @@ from tagwright.learners._stored import pack, restore_linear, store, store_linear
 from tagwright.optim.progress import Callback
 from tagwright.scores.linear import LinearScores
 
-BATCH_TOKENS = 1 << 16
+BATCH_TOKENS, LEAST_TOKENS, BATCHES_A_THREAD = 1 << 16, 1 << 12, 4
 Allowed = Sequence[Sequence[object]]
 EMPTY = (np.empty((1, 0), np.int64), np.zeros(1)), 0.0
 """The one labelling of an empty sentence."""
@@ -124,7 +124,9 @@ class SequenceTagger(Estimator):
             raise ParameterError(f"decoding must be one of 'viterbi', 'posterior', found {decoding!r}")
         if decoding == "posterior":
             self._require_probabilities("posterior decoding")
-        cuts = self._cut(X)
+        if not JOBS.accepts(n_jobs):
+            raise ParameterError(f"n_jobs must be {JOBS.expected}, found {n_jobs!r}")
+        cuts = self._cut(X, n_jobs)
         out: list[list[list[str]]] = [[]] * len(cuts.runs)
 
         def tag(number: int, run: tuple[int, int]) -> None:
@@ -210,10 +212,14 @@ class SequenceTagger(Estimator):
         for run in cuts.runs:
             yield self._encode(X, allowed, cuts, run)
 
-    def _cut(self, X: Sentences) -> Cuts:
+    def _cut(self, X: Sentences, n_jobs: int | None = None) -> Cuts:
+        """Batches for so many threads: large ones, in which an unknown word is looked at once, but some for each."""
         self._check_fitted()
         offsets, n_empty = sentence_offsets(X)
-        return Cuts(offsets, n_empty, list(_runs(offsets)))
+        most = BATCH_TOKENS
+        if n_jobs not in (None, 1):
+            most = min(most, max(LEAST_TOKENS, int(offsets[-1]) // (BATCHES_A_THREAD * count_jobs(n_jobs))))
+        return Cuts(offsets, n_empty, list(_runs(offsets, most)))
 
     def _encode(
         self, X: Sentences, allowed: Allowed | None, cuts: Cuts, run: tuple[int, int]
@@ -360,8 +366,6 @@ class SequenceTagger(Estimator):
 
 def run_pieces(task: Callable[..., None], pieces: list[tuple[Any, ...]], n_jobs: int | None) -> None:
     """Call task(*piece) for every piece, on so many threads."""
-    if n_jobs is not None and not JOBS.accepts(n_jobs):
-        raise ParameterError(f"n_jobs must be {JOBS.expected}, found {n_jobs!r}")
     if n_jobs is None or n_jobs == 1 or len(pieces) < 2:
         for piece in pieces:
             task(*piece)
@@ -386,13 +390,13 @@ def count_jobs(n_jobs: int | None) -> int:
     return (os.cpu_count() or 1) if n_jobs == -1 else n_jobs or 1
 
 
-def _runs(offsets: Longs) -> Iterator[tuple[int, int]]:
-    """Runs of sentences of about BATCH_TOKENS tokens."""
+def _runs(offsets: Longs, most: int) -> Iterator[tuple[int, int]]:
+    """Runs of sentences of about so many tokens."""
     n, first = len(offsets) - 1, 0
-    if offsets[-1] <= BATCH_TOKENS:
+    if offsets[-1] <= most:
         yield 0, n
         return
     while first < n:
-        last = min(int(np.searchsorted(offsets[1:], offsets[first] + BATCH_TOKENS)) + 1, n)
+        last = min(int(np.searchsorted(offsets[1:], offsets[first] + most)) + 1, n)
         yield first, last
         first = last

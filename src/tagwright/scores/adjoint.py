@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tagwright._jit import tight_kernel
+from tagwright._jit import natural, tight_kernel
 from tagwright._registers import fetch_early
 from tagwright.arrays import Doubles, Floats, Ints, Longs, Workers, cut_evenly, zero_rows
 from tagwright.encode.batch import Batch
@@ -90,24 +90,28 @@ def list_attributes(codes: Ints, slot_terms: Longs, slot_bases: Longs, attribute
             attributes[f * K + k] = slot_bases[k] + code if code >= 0 else -1
 
 
+# What is natural below: keys and entries are counted by Lists.collect from owners that are not negative, weights and
+# labels come from a Pattern.
+
+
 @tight_kernel
 def sum_tokens(
     keys: Longs, pointers: Longs, tokens: Ints, gradient: Floats, out: Floats, first: int, last: int
 ) -> None:
     """out[r] += Σ gradient rows of the tokens that read row r, for the keys `first` to `last` − 1."""
     for k in range(first, last):
-        target = out[keys[k]]
+        target = out[natural(keys[k])]
         begin, end = pointers[k], pointers[k + 1]
         even = begin + (end - begin) // 2 * 2
         for e in range(begin, even, 2):
             if e + 2 * PREFETCH_DISTANCE + 1 < tokens.shape[0]:
                 fetch_early(gradient, tokens[e + 2 * PREFETCH_DISTANCE])
                 fetch_early(gradient, tokens[e + 2 * PREFETCH_DISTANCE + 1])
-            a, b = gradient[tokens[e]], gradient[tokens[e + 1]]
+            a, b = gradient[natural(tokens[natural(e)])], gradient[natural(tokens[natural(e + 1)])]
             for j in range(target.shape[0]):
                 target[j] += a[j] + b[j]
         if even < end:
-            a = gradient[tokens[even]]
+            a = gradient[natural(tokens[natural(even)])]
             for j in range(target.shape[0]):
                 target[j] += a[j]
 
@@ -125,9 +129,10 @@ def sum_entries(
         for e in range(pointers[k], pointers[k + 1]):
             if e + 2 * PREFETCH_DISTANCE < rows.shape[0]:
                 fetch_early(gradient, rows[e + 2 * PREFETCH_DISTANCE])
-            row = gradient[rows[e]]
+            row = gradient[natural(rows[natural(e)])]
             for w in range(begin, end):
-                out[w] += values[e] * row[labels[w]] if weighted else row[labels[w]]
+                number = row[natural(labels[natural(w)])]
+                out[natural(w)] += values[natural(e)] * number if weighted else number
 
 
 class Adjoint:

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tagwright._jit import tight_kernel
+from tagwright._jit import natural, tight_kernel
 from tagwright._registers import fetch_early, sum_rows
 from tagwright.arrays import Floats, Ints, Longs, Plain, Workers, empty_rows, padded, zero_rows
 from tagwright.encode.batch import Batch
@@ -215,7 +215,7 @@ def fill_table(
                 continue
             n_rows, n_lists = 0, 0
             for k in range(slots.pointers[s], slots.pointers[s + 1]):
-                code = codes[f, slots.terms[k]]
+                code = codes[f, natural(slots.terms[k])]
                 if code < 0:
                     continue
                 if shared_bases[k] != NO_ROW:
@@ -223,8 +223,8 @@ def fill_table(
                     n_rows += 1
                 else:
                     a = slots.bases[k] + code
-                    fetch_early(weights.labels, weights.pointers[a])
-                    fetch_early(weights.values, weights.pointers[a])
+                    fetch_early(weights.labels, weights.pointers[natural(a)])
+                    fetch_early(weights.values, weights.pointers[natural(a)])
                     lists[n_lists] = a
                     n_lists += 1
             row = table[locations[f * S + s] - first_row]
@@ -232,7 +232,11 @@ def fill_table(
             sum_rows(row, shared, firsts, 0, n_rows, table.shape[1], Y, row)
             for n in range(n_lists):
                 for w in range(weights.pointers[lists[n]], weights.pointers[lists[n] + 1]):
-                    row[weights.labels[w]] += weights.values[w]
+                    row[natural(weights.labels[natural(w)])] += weights.values[natural(w)]
+
+
+# What is natural below: locations come from locate_forms, weights and their labels from a Pattern (labels below Y, checked
+# when a model is read), tokens and ring positions count from 0.
 
 
 @tight_kernel
@@ -240,27 +244,27 @@ def sort_locations(locations: Ints, t: int, tables: Tables, ring: Ints) -> None:
     """Ask for what stands at the locations of token t, and sort them: rows of the table from the front, weights from the
     back, rows of unknown words after those of the table; then how many there are of both kinds of rows, and where the
     weights begin. In `ring` [RING, S + 3], at the token's turn."""
-    S, k, R = locations.shape[1], t % RING, tables.table.shape[0]
+    S, k, R = locations.shape[1], natural(t % RING), tables.table.shape[0]
     n_rows, n_unknown, free = 0, 0, S
     for s in range(S):
-        location = locations[t, s]
+        location = locations[natural(t), s]
         if location >= R:
             fetch_early(tables.unknown, location - R)
             n_unknown += 1
         elif location > NOWHERE:
             fetch_early(tables.table, location)
-            ring[k, n_rows] = location
+            ring[k, natural(n_rows)] = location
             n_rows += 1
         elif location < NOWHERE:
             fetch_early(tables.weights.labels, (-2 - location) // SHORT)
             fetch_early(tables.weights.values, (-2 - location) // SHORT)
             free -= 1
-            ring[k, free] = location
+            ring[k, natural(free)] = location
     if n_unknown > 0:
         n = n_rows
         for s in range(S):
-            if locations[t, s] >= R:
-                ring[k, n] = locations[t, s] - R
+            if locations[natural(t), s] >= R:
+                ring[k, natural(n)] = locations[natural(t), s] - R
                 n += 1
     ring[k, S], ring[k, S + 1], ring[k, S + 2] = n_rows, n_rows + n_unknown, free
 
@@ -269,14 +273,14 @@ def sort_locations(locations: Ints, t: int, tables: Tables, ring: Ints) -> None:
 def add_locations(base: Floats, ring: Ints, t: int, tables: Tables, Y: int, row: Floats) -> None:
     """row = base + Σ of what stands at the locations of token t, which are sorted: rows, rows of unknown words, single
     weights. What the row has beyond Y means nothing afterwards."""
-    S, k = ring.shape[1] - 3, t % RING
+    S, k = ring.shape[1] - 3, natural(t % RING)
     sum_rows(base, tables.vector, ring[k], 0, ring[k, S], row.shape[0], Y, row)
     if ring[k, S + 1] > ring[k, S]:
         sum_rows(row, tables.unknown_vector, ring[k], ring[k, S], ring[k, S + 1], row.shape[0], Y, row)
     for s in range(ring[k, S + 2], S):
-        w = (-2 - ring[k, s]) // SHORT
-        for e in range(w, w + (-2 - ring[k, s]) % SHORT + 1):
-            row[tables.weights.labels[e]] += tables.weights.values[e]
+        w = (-2 - ring[k, natural(s)]) // SHORT
+        for e in range(w, w + (-2 - ring[k, natural(s)]) % SHORT + 1):
+            row[natural(tables.weights.labels[natural(e)])] += tables.weights.values[natural(e)]
 
 
 @tight_kernel

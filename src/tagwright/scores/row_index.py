@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tagwright._jit import tight_kernel
+from tagwright._jit import natural, tight_kernel
 from tagwright._registers import fetch_early
 from tagwright.arrays import Bools, Floats, Ints, Longs, Plain
 from tagwright.encode.batch import Batch
@@ -172,7 +172,7 @@ def find_form(forms: Ints, p: int, offset: int, begin: int, end: int) -> int:
         return 0
     if q >= end:
         return 1
-    return int(forms[q])
+    return int(forms[natural(q)])  # begin is not negative
 
 
 @tight_kernel
@@ -196,9 +196,9 @@ def list_locations(
                     out[p - base, s] = NOWHERE
                 continue
             for s in range(S):
-                form = find_form(forms[readers[s, 0]], p, readers[s, 1], begin, end)
+                form = find_form(forms[natural(readers[s, 0])], p, readers[s, 1], begin, end)
                 if form < readers[s, 5]:
-                    out[p - base, s] = known[readers[s, 2] + form * readers[s, 3]]
+                    out[natural(p - base), s] = known[natural(readers[s, 2] + form * readers[s, 3])]
                 else:
                     row = unknown.begins[readers[s, 0]] + (form - readers[s, 5]) * readers[s, 3]
                     out[p - base, s] = unknown.locations[row + readers[s, 4]]

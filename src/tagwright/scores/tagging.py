@@ -50,7 +50,7 @@ class StepArrays(NamedTuple):
     incoming: Floats
     start: Floats
     stop: Floats
-    lead: Floats
+    bounds: Floats
 
 
 @tight_kernel
@@ -95,12 +95,12 @@ def trace_sets(
 def tag_sentences(
     forms: Ints, readers: Longs, known: Ints, of_unknown: Plain, offsets: Longs, wanted: Bools, sets: Ints,
     plain_tables: Plain, plain_own: Plain, plain_sets: Plain, plain_chain: Plain, locations: Ints, ring: Ints,
-    row: Floats, delta: Floats, alive: Longs, found: Ints, scores: Doubles,
+    row: Floats, delta: Floats, survivors: Longs, found: Ints, scores: Doubles,
 ) -> None:  # fmt: skip
     """Given a Batch's forms, what leads to the locations of its tokens (scores/row_index.py), the label sets of all
     tokens [n] (none: it is set 0 everywhere) and which of them want scores; then Tables, OwnAttributes, Sets and
     StepArrays as plain tuples. Work: locations [≥ CHUNK, S], ring (scores/linear.py), row [1, P], delta [L, P],
-    alive [Y]. Returned: found [n], scores [N].
+    survivors [Y]. Returned: found [n], scores [N].
 
     Some sentences at a time, so that their locations stay in a near cache. In the δ of few labels what stands beside them
     means nothing; in that of many it is −inf."""
@@ -132,7 +132,7 @@ def tag_sentences(
                 elif few.sizes[before] > 0:
                     best_sums(delta[t - 1], few.lists[before], few.sizes[before], chain.transition, row[0], Y, delta[t])
                 else:
-                    found[p - 1] = step(delta[t - 1], row[0], chain.transition, chain.lead, Y, alive, delta[t])
+                    found[p - 1] = step(delta[t - 1], row[0], chain.transition, chain.bounds, Y, survivors, delta[t])
                 before = now
             scores[i] = trace_sets(delta, begin, T, sets, few.lists, few.sizes, chain.incoming, chain.stop, found)
         first = last
@@ -176,7 +176,7 @@ class Work(threading.local):
     ring: Ints
     row: Floats  # [1, P]
     delta: Floats  # [L, P]
-    alive: Longs  # [Y]
+    survivors: Longs  # [Y]
 
     def of(self, n_rows: int, n_slots: int, scores: LinearScores) -> Work:
         """With n_rows rows of `row` and `delta` together, at least."""
@@ -184,7 +184,7 @@ class Work(threading.local):
             rows = empty_rows((n_rows + 1, scores.width), scores.dtype)
             self.row, self.delta = rows[:1], rows[1:]
             self.locations = np.empty((max(CHUNK, n_rows), n_slots), np.int32)
-            self.ring, self.alive = sorting_room(n_slots), np.empty(scores.n_labels, np.int64)
+            self.ring, self.survivors = sorting_room(n_slots), np.empty(scores.n_labels, np.int64)
         return self
 
 
@@ -194,7 +194,7 @@ class LinearTagging:
 
     def __init__(self, scores: LinearScores, steps: Steps, sets: tuple[Longs, Shorts] | None = None) -> None:
         self.scores = scores
-        self._chain = (steps.transition, steps.incoming, steps.start, steps.stop, steps.lead)
+        self._chain = (steps.transition, steps.incoming, steps.start, steps.stop, steps.bounds)
         if sets is None:
             sets = np.array([0, steps.n_labels], np.int64), np.arange(steps.n_labels, dtype=np.uint16)
         self._sets = tuple(Sets.build(*sets, scores.width, scores.dtype))
@@ -213,7 +213,7 @@ class LinearTagging:
             batch.forms, index.readers, index.known.locations, tuple(unknown), batch.offsets, wanted,
             NO_SETS if sets is None else sets, (*tables[:4], tuple(tables.weights)),
             (batch.pointers, batch.attributes, batch.values), self._sets, self._chain, work.locations, work.ring,
-            work.row, work.delta, work.alive, found, totals,
+            work.row, work.delta, work.survivors, found, totals,
         )  # fmt: skip
         return found, totals
 
