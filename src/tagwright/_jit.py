@@ -9,8 +9,6 @@ be imported, or with TAGWRIGHT_NO_JIT=1, the same functions run as plain Python:
 Numba needs no reference counts: those are atomic operations, several for every row that is passed to a function. And
 it is put in where it is called: a call passes seven numbers for every array, which takes as long as adding two rows.
 
-`@python_kernel` is for loops over Python's own objects (_objects.py): a tight kernel that keeps the GIL.
-
 `fastmath` is limited to contraction (a·b + c in one rounding) and reassociation; NaN and infinity keep their meaning.
 """
 
@@ -37,15 +35,10 @@ def tight_kernel(function: F) -> F:
     return _compile(function, counted=False)
 
 
-def python_kernel(function: F) -> F:
-    """Compile `function` as a tight kernel that nobody else's Python runs beside."""
-    return _compile(function, counted=False, nogil=False)
-
-
-def _compile(function: F, *, counted: bool, nogil: bool = True) -> F:
+def _compile(function: F, *, counted: bool) -> F:
     if numba is None:
         return function
-    options = {"nogil": nogil, "fastmath": {"contract", "reassoc"}, "error_model": "numpy", "_nrt": counted}
+    options = {"nogil": True, "fastmath": {"contract", "reassoc"}, "error_model": "numpy", "_nrt": counted}
     options |= {"forceinline": not counted}
     compiled = numba.njit(**options)(function)
     keep_machine_code(compiled, counted=counted)
