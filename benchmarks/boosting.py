@@ -23,12 +23,12 @@ from statistics import mean, median
 from typing import Any
 
 import numpy as np
+from tagwright.encode.flat_text import FlatText
 
 from benchmarks.corpora import Text, add_data_option, read_task, words_alone
 from tagwright.arrays import Doubles, Longs, Workers
 from tagwright.attributes.templates import resolve
 from tagwright.encode.encoder import Encoder
-from tagwright.encode.flat_text import FlatText
 from tagwright.learners import CRF, SequenceAdaBoost, SequenceTagger
 from tagwright.learners._booster import Booster
 from tagwright.learners._exact_step import exact_step

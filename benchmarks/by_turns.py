@@ -34,8 +34,8 @@ def worker(folder: Path, data: str) -> None:
     """Read names of tasks, do them, print seconds."""
     import warnings
 
-    from benchmarks.corpora import read_task, words_alone
     import tagwright
+    from benchmarks.corpora import read_task, words_alone
     from tagwright import CRF, StructuredPerceptron, load
 
     warnings.simplefilter("ignore")
@@ -86,8 +86,12 @@ def worker(folder: Path, data: str) -> None:
         "order_2_pass": lambda: passes(1, 6, (some, labels), order=2, tag_dictionary=3),
         "sgd": lambda: clock(lambda: CRF("pos", solver="sgd", max_iterations=2, random_state=0).fit(X, y)),
         "perceptron": lambda: clock(lambda: StructuredPerceptron("pos", epochs=2, random_state=0).fit(X, y)),
-        "guided": lambda: clock(lambda: tagwright.GuidedTagger("best", epochs=1, orders=1, random_state=0).fit(X[:4000], y[:4000])),
-        "hmsvm": lambda: clock(lambda: tagwright.HMSVM("pos", max_iterations=5, random_state=0).fit(X[:3000], y[:3000])),
+        "guided": lambda: clock(
+            lambda: tagwright.GuidedTagger("best", epochs=1, orders=1, random_state=0).fit(X[:4000], y[:4000])
+        ),
+        "hmsvm": lambda: clock(
+            lambda: tagwright.HMSVM("pos", max_iterations=5, random_state=0).fit(X[:3000], y[:3000])
+        ),
         "boosting": lambda: clock(lambda: tagwright.SequenceAdaBoost("pos", rounds=60).fit(some, labels)),
     }
     if not (folder / "dictionary.tw").exists():

@@ -22,9 +22,10 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+from tagwright.encode.flat_text import FlatText
+
 from benchmarks.corpora import Task, add_data_option, read_task
 from tagwright.attributes.clusters import WordClusters
-from tagwright.encode.flat_text import FlatText
 from tagwright.learners import load
 from tagwright.learners.guided_tagger import GuidedTagger
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 import json
 import time
 from argparse import ArgumentParser
-from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from statistics import median
@@ -21,12 +20,12 @@ import numpy as np
 from benchmarks.accuracy import FEATURES
 from benchmarks.corpora import TASKS, add_data_option, read_task
 from tagwright.arrays import Doubles, Workers
-from tagwright.encode.flat_text import FlatText
+from tagwright.encode.text import Text
 from tagwright.learners._labels import number_labels
 from tagwright.learners._objective import ChainObjective
 from tagwright.learners.crf import CRF
 from tagwright.losses import LOSSES
-from tagwright.scores.linear import LinearScores
+from tagwright.scores.linear import LinearMap, LinearScores
 
 
 def prepare(name: str, folder: Path, workers: Workers) -> tuple[dict[str, ChainObjective], Doubles]:
@@ -34,11 +33,11 @@ def prepare(name: str, folder: Path, workers: Workers) -> tuple[dict[str, ChainO
     X, y = read_task(name, folder).train
     model = CRF(FEATURES[name], callbacks=[lambda progress: progress.iteration >= 10]).fit(X, y)
     labels = number_labels(list(chain.from_iterable(y)), model.labels_)
-    data = replace(model.encoder_.encode(FlatText.build(X)), labels=labels)
+    data = model.encoder_.encode(Text.build(X))._replace(labels=labels)
     trained = model.decoder_.scores
     assert isinstance(trained, LinearScores)
-    scores = LinearScores(model.encoder_, trained.pattern, len(model.labels_), np.float32)
-    parts = [trained.weights, *(part.ravel() for part in model.decoder_.chain_scores)]
+    scores = LinearMap.build(model.encoder_, trained.pattern, len(model.labels_), np.float32)
+    parts = [trained.weights.values, *(part.ravel() for part in model.decoder_.chain_scores)]
     weights = np.concatenate(parts).astype(np.float64)
     free = np.ones(len(weights), np.bool_)
     return {name: ChainObjective(scores, data, loss, free, workers) for name, loss in LOSSES.items()}, weights

@@ -23,7 +23,7 @@ import numpy as np
 from benchmarks.accuracy import FEATURES
 from benchmarks.corpora import Task, add_data_option, read_task
 from tagwright import CRF
-from tagwright.encode.flat_text import FlatText
+from tagwright.encode.text import Text
 from tagwright.errors import ConvergenceWarning
 from tagwright.learners._labels import number_labels
 from tagwright.losses.sequence_log import gold_scores
@@ -36,15 +36,15 @@ OUT = Path(__file__).parent / "out" / "solvers.json"
 def exact_objective(model: CRF, task: Task) -> float:
     """Σ loss + penalties at the weights of the model: −log p(y | x), sentence by sentence."""
     decoder = model.decoder_
-    data = model.encode_text(FlatText.build(task.train[0]))
+    data = model.encoder_.encode(Text.build(task.train[0]))
     emission = np.empty((data.n_tokens, decoder.scores.width), decoder.scores.dtype)
-    decoder.scores.emission(data, 0, data.n_sentences, emission)
+    decoder.scores.rows(data).emission(0, data.n_sentences, emission)
     labels = number_labels([label for labels in task.train[1] for label in labels], model.labels_)
     gold = np.empty(data.n_sentences)
     gold_scores(emission, data.offsets, labels, *decoder.chain_scores, gold)
     loss = float((decoder.marginals(data, None)[1] - gold).sum())
     assert isinstance(decoder.scores, LinearScores)
-    weights = np.concatenate([decoder.scores.weights, *(part.ravel() for part in decoder.chain_scores)])
+    weights = np.concatenate([decoder.scores.weights.values, *(part.ravel() for part in decoder.chain_scores)])
     weights = weights.astype(np.float64)
     return loss + model.c1 * float(np.abs(weights).sum()) + model.c2 * float(np.square(weights).sum())
 

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from tagwright.attributes.cells import Cell, Term, attribute_name, join_values
 from tagwright.attributes.templates import EDGES, FeatureSet, resolve
-from tagwright.attributes.words import FUNCTIONS
 from tagwright.errors import DataError
+from tagwright.text.spelling import FUNCTIONS
 
 
 def cell(function: str, offset: int = 0, argument: int | None = None, column: int = 0) -> Cell:

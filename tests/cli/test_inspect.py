@@ -24,7 +24,7 @@ def dense_weights(path: Path) -> dict[str, dict[str, float]]:
     found: dict[str, dict[str, float]] = {}
     for a, name in enumerate(model.encoder_.attribute_names()):
         run = range(scores.pattern.pointers[a], scores.pattern.pointers[a + 1])
-        found[name] = {model.labels_[scores.pattern.labels[w]]: float(scores.weights[w]) for w in run}
+        found[name] = {model.labels_[scores.pattern.labels[w]]: float(scores.weights.values[w]) for w in run}
     return found
 
 

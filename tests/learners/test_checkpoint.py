@@ -25,7 +25,7 @@ DEV = toy_words(40, seed=7)
 
 
 def same(a: CRF, b: CRF) -> None:
-    np.testing.assert_array_equal(a.decoder_.scores.weights, b.decoder_.scores.weights)
+    np.testing.assert_array_equal(a.decoder_.scores.weights.values, b.decoder_.scores.weights.values)
     for mine, yours in zip(a.decoder_.chain_scores, b.decoder_.chain_scores, strict=True):
         np.testing.assert_array_equal(mine, yours)
     assert a.objective_curve_ == b.objective_curve_

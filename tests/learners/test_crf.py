@@ -84,7 +84,7 @@ def test_threads_do_not_change_a_bit(dtype: str, monkeypatch: pytest.MonkeyPatch
     X, y = toy_words(150)
     models = [CRF("ner", dtype=dtype, n_jobs=n_jobs, c2=0.1).fit(X, y) for n_jobs in (1, 2, 3)]
     for model in models[1:]:
-        np.testing.assert_array_equal(model.decoder_.scores.weights, models[0].decoder_.scores.weights)
+        np.testing.assert_array_equal(model.decoder_.scores.weights.values, models[0].decoder_.scores.weights.values)
         for mine, yours in zip(model.decoder_.chain_scores, models[0].decoder_.chain_scores, strict=True):
             np.testing.assert_array_equal(mine, yours)
 
@@ -168,11 +168,13 @@ def test_interrupt_keeps_a_usable_model() -> None:
 
 def test_penalty_and_min_count_shrink_the_model() -> None:
     X, y = toy_words(100)
-    norms = [float(np.linalg.norm(CRF("pos", c2=c2).fit(X, y).decoder_.scores.weights)) for c2 in (0.01, 1.0, 100.0)]
+    norms = [
+        float(np.linalg.norm(CRF("pos", c2=c2).fit(X, y).decoder_.scores.weights.values)) for c2 in (0.01, 1.0, 100.0)
+    ]
     assert norms == sorted(norms, reverse=True)
     rare = Counter(f"word[0]={word}" for sentence in X for word in sentence)
     model = CRF("word @ 0", min_count=3).fit(X, y)
-    weights, pattern = model.decoder_.scores.weights, model.decoder_.scores.pattern
+    weights, pattern = model.decoder_.scores.weights.values, model.decoder_.scores.pattern
     for a, name in enumerate(model.encoder_.attribute_names()):
         has_weights = bool(np.any(weights[pattern.pointers[a] : pattern.pointers[a + 1]]))
         assert has_weights == (rare[name] >= 3), name

@@ -14,7 +14,9 @@ from tagwright.optim import lbfgs
 
 
 def all_weights(model: CRF) -> np.ndarray:
-    return np.concatenate([model.decoder_.scores.weights, *(part.ravel() for part in model.decoder_.chain_scores)])
+    return np.concatenate(
+        [model.decoder_.scores.weights.values, *(part.ravel() for part in model.decoder_.chain_scores)]
+    )
 
 
 @pytest.mark.parametrize("loss", LOSSES)

@@ -8,10 +8,10 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 from guided_reference import Learner
+from tagwright.encode.flat_text import FlatText
 from toy import toy_columns, toy_dicts, toy_words
 
 from tagwright.calibration import expected_calibration_error
-from tagwright.encode.flat_text import FlatText
 from tagwright.errors import ConvergenceWarning, DataError, ModelFileError, ParameterError
 from tagwright.io.spans import allowed_transitions
 from tagwright.learners import CRF, load

@@ -7,9 +7,9 @@ from itertools import pairwise, product
 import numpy as np
 import pytest
 from scipy.optimize import minimize
+from tagwright.encode.flat_text import FlatText
 from toy import toy_words
 
-from tagwright.encode.flat_text import FlatText
 from tagwright.errors import ConvergenceWarning, DataError, DataWarning, ParameterError
 from tagwright.learners import load
 from tagwright.learners.hmsvm import HMSVM

@@ -6,9 +6,9 @@ import tracemalloc
 
 import numpy as np
 import pytest
+from tagwright.encode.flat_text import FlatText
 from toy import toy_words
 
-from tagwright.encode.flat_text import FlatText
 from tagwright.errors import DataWarning, ParameterError
 from tagwright.learners import load
 from tagwright.learners.kernel_perceptron import KernelPerceptron

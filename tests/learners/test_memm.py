@@ -9,7 +9,7 @@ import pytest
 from toy import toy_words
 
 from tagwright import CRF, MEMM, load
-from tagwright.encode.flat_text import FlatText
+from tagwright.encode.text import Text
 from tagwright.errors import ParameterError
 
 
@@ -19,7 +19,7 @@ def test_probabilities_of_all_labellings_sum_to_one() -> None:
     for sentence, options in zip(X, model.predict_nbest(X, k=81), strict=True):
         assert len(options) == 3 ** len(sentence)
         assert sum(np.exp([score for _, score in options])) == pytest.approx(1, abs=1e-9)
-    log_z = model.decoder_.marginals(model.encode_text(FlatText.build(X)))[1]
+    log_z = model.decoder_.marginals(model.encoder_.encode(Text.build(X)))[1]
     np.testing.assert_allclose(log_z, 0, atol=1e-9)
 
 
@@ -30,9 +30,9 @@ def test_prediction_is_the_product_of_its_classifiers() -> None:
     assert not stop.any()
     X = [sentence[:3] for sentence in toy_words(20, seed=0)[0] if len(sentence) >= 3]
     for sentence, options in zip(X, model.predict_nbest(X, k=100), strict=True):
-        data = model.encode_text(FlatText.build([sentence]))
+        data = model.encoder_.encode(Text.build([sentence]))
         rows = np.empty((3, model.decoder_.scores.width))
-        model.decoder_.scores.emission(data, 0, 1, rows)
+        model.decoder_.scores.rows(data).emission(0, 1, rows)
         truth = {}
         for labels in itertools.product(range(3), repeat=3):
             total = 0.0
@@ -49,7 +49,7 @@ def test_sentences_of_one_word_make_it_a_crf() -> None:
     X, y = [[w] for s in X for w in s], [[label] for s in y for label in s]
     models = [learner("pos", dtype="float64", boundaries=False, tolerance=1e-10).fit(X, y) for learner in (CRF, MEMM)]
     assert models[0].objective_ == pytest.approx(models[1].objective_, rel=1e-9)
-    np.testing.assert_allclose(models[0].decoder_.scores.weights, models[1].decoder_.scores.weights, atol=1e-4)
+    np.testing.assert_allclose(*(model.decoder_.scores.weights.values for model in models), atol=1e-4)
 
 
 def test_threads_do_not_change_a_bit(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -58,7 +58,7 @@ def test_threads_do_not_change_a_bit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tagwright.learners._objective.RUN_TOKENS_A_LABEL", 1)
     X, y = toy_words(150)
     models = [MEMM("ner", n_jobs=n_jobs).fit(X, y) for n_jobs in (1, 3)]
-    np.testing.assert_array_equal(models[0].decoder_.scores.weights, models[1].decoder_.scores.weights)
+    np.testing.assert_array_equal(*(model.decoder_.scores.weights.values for model in models))
     for mine, yours in zip(models[0].decoder_.chain_scores, models[1].decoder_.chain_scores, strict=True):
         np.testing.assert_array_equal(mine, yours)
 

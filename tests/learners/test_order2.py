@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +12,7 @@ from toy import toy_columns, toy_dicts, toy_words
 
 from tagwright.arrays import Workers
 from tagwright.chain.trigrams import Trigrams
-from tagwright.encode.flat_text import FlatText
+from tagwright.encode.text import Text
 from tagwright.errors import DataError, ModelFileError, ParameterError
 from tagwright.io.spans import read_spans
 from tagwright.learners import load
@@ -44,9 +43,9 @@ def repeated_words(n: int, seed: int = 0) -> tuple[list[list[str]], list[list[st
 def lattices(model: CRF, X: list[list[str]]) -> list[TrigramLattice]:
     """The fitted model as the oracle sees it: dense trigrams, −inf for what the dictionary does not allow."""
     Y, decoder = len(model.labels_), model.decoder_
-    data = model.encode_text(FlatText.build(X))
+    data = model.encoder_.encode(Text.build(X))
     rows = np.zeros((data.n_tokens, decoder.scores.width), decoder.scores.dtype)
-    decoder.scores.emission(data, 0, data.n_sentences, rows)
+    decoder.scores.rows(data).emission(0, data.n_sentences, rows)
     emission = rows[:, :Y].astype(np.float64)
     if decoder.dictionary is not None:
         d = decoder.dictionary
@@ -83,13 +82,13 @@ def test_objective_and_gradient(kind: str, loss: str) -> None:
     model = CRF(TEMPLATES, dtype="float64", **KINDS[kind]).fit(X, y)
     decoder, Y = model.decoder_, len(model.labels_)
     flat = [label for labels in y for label in labels]
-    data = replace(model.encoder_.encode(FlatText.build(X)), labels=number_labels(flat, model.labels_))
+    data = model.encoder_.encode(Text.build(X))._replace(labels=number_labels(flat, model.labels_))
     keys = None if decoder.trigrams is None else decoder.trigrams.keys
     trigrams = np.empty(0) if decoder.trigrams is None else decoder.trigrams.weights
-    vector = np.concatenate([decoder.scores.weights, trigrams, *[part.ravel() for part in decoder.chain_scores]])
+    vector = np.concatenate([decoder.scores.weights.values, trigrams, *[part.ravel() for part in decoder.chain_scores]])
     weights = np.random.default_rng(0).random(len(X))  # of sentences
     objective = ChainObjective(
-        decoder.scores, data, LOSSES[loss], np.ones(len(vector), np.bool_), Workers(1),
+        decoder.scores.map, data, LOSSES[loss], np.ones(len(vector), np.bool_), Workers(1),
         np.repeat(weights, data.lengths), dictionary=decoder.dictionary, keys=keys,
     )  # fmt: skip
     value, gradient = objective(vector)
@@ -180,7 +179,7 @@ def test_threads_do_not_change_a_bit(dtype: str, kind: str, monkeypatch: pytest.
     X, y = repeated_words(150)
     models = [CRF("ner", dtype=dtype, n_jobs=n_jobs, **KINDS[kind]).fit(X, y) for n_jobs in (1, 2, 3)]
     for model in models[1:]:
-        np.testing.assert_array_equal(model.decoder_.scores.weights, models[0].decoder_.scores.weights)
+        np.testing.assert_array_equal(model.decoder_.scores.weights.values, models[0].decoder_.scores.weights.values)
         if model.decoder_.trigrams is not None:
             np.testing.assert_array_equal(model.decoder_.trigrams.weights, models[0].decoder_.trigrams.weights)
         for mine, yours in zip(model.decoder_.chain_scores, models[0].decoder_.chain_scores, strict=True):

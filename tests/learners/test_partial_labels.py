@@ -41,14 +41,14 @@ def test_one_label_sets_are_labels() -> None:
     sets = [[[label] if t % 2 else (label,) for t, label in enumerate(labels)] for labels in y]
     a, b = CRF().fit(X, y), CRF().fit(X, sets)
     assert a.objective_ == b.objective_
-    np.testing.assert_array_equal(a.decoder_.scores.weights, b.decoder_.scores.weights)
+    np.testing.assert_array_equal(a.decoder_.scores.weights.values, b.decoder_.scores.weights.values)
 
 
 def test_none_is_the_set_of_all_labels() -> None:
     X, y = toy_words(60)
     a = CRF().fit(X, [[None if t == 1 else label for t, label in enumerate(labels)] for labels in y])
     b = CRF().fit(X, [[{"A", "B", "C"} if t == 1 else label for t, label in enumerate(labels)] for labels in y])
-    np.testing.assert_array_equal(a.decoder_.scores.weights, b.decoder_.scores.weights)
+    np.testing.assert_array_equal(a.decoder_.scores.weights.values, b.decoder_.scores.weights.values)
 
 
 def test_objective_is_the_marginal_likelihood() -> None:
@@ -63,7 +63,7 @@ def test_objective_is_the_marginal_likelihood() -> None:
             for labels, _ in options
         ]
         total -= np.log(sum(np.exp(score) for (_, score), fit in zip(options, fits, strict=True) if fit))
-    weights = [model.decoder_.scores.weights, *model.decoder_.chain_scores]
+    weights = [model.decoder_.scores.weights.values, *model.decoder_.chain_scores]
     penalty = 0.1 * sum(float((w**2).sum()) for w in weights)
     assert model.objective_ == pytest.approx(total + penalty, rel=1e-8)
     marginals = model.predict_marginals(X)
@@ -91,7 +91,7 @@ def test_threads_do_not_change_a_bit(monkeypatch: pytest.MonkeyPatch) -> None:
     X, y = toy_words(150)
     partial = [row if i % 3 == 0 else labels for i, (row, labels) in enumerate(zip(hide(y, 0.3), y, strict=True))]
     models = [CRF("ner", n_jobs=n_jobs).fit(X, partial) for n_jobs in (1, 3)]
-    np.testing.assert_array_equal(models[0].decoder_.scores.weights, models[1].decoder_.scores.weights)
+    np.testing.assert_array_equal(models[0].decoder_.scores.weights.values, models[1].decoder_.scores.weights.values)
 
 
 @pytest.mark.parametrize(

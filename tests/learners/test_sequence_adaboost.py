@@ -7,12 +7,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from tagwright.encode.flat_text import FlatText
 from toy import toy_dicts, toy_words
 
 from tagwright import SequenceAdaBoost, load
 from tagwright.arrays import Workers
 from tagwright.encode.encoder import Encoder
-from tagwright.encode.flat_text import FlatText
 from tagwright.errors import ConvergenceWarning, ParameterError
 from tagwright.learners import _exact_step
 from tagwright.learners._booster import NEGLIGIBLE, Booster

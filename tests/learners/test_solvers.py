@@ -44,7 +44,7 @@ def test_conjugate_gradients_find_the_minimum_of_lbfgs() -> None:
     X, y = toy_words(150)
     a, b = (CRF("pos", solver=solver, dtype="float64", tolerance=1e-10).fit(X, y) for solver in ("lbfgs", "cg"))
     assert a.objective_ == pytest.approx(b.objective_, rel=1e-7)
-    np.testing.assert_allclose(a.decoder_.scores.weights, b.decoder_.scores.weights, atol=1e-3)
+    np.testing.assert_allclose(a.decoder_.scores.weights.values, b.decoder_.scores.weights.values, atol=1e-3)
 
 
 def test_sgd_comes_near_the_minimum_of_lbfgs() -> None:
@@ -76,7 +76,7 @@ def test_every_solver_tells_stops_and_is_repeatable(solver: str) -> None:
     assert [p.dev_score for p in heard] == models[0].dev_curve_
     assert all(p.step > 0 for p in heard)
     assert all((p.gradient_norm is None) == (solver == "sgd") for p in heard)
-    np.testing.assert_array_equal(models[0].decoder_.scores.weights, models[1].decoder_.scores.weights)
+    np.testing.assert_array_equal(models[0].decoder_.scores.weights.values, models[1].decoder_.scores.weights.values)
 
 
 @pytest.mark.parametrize("solver", ALL)

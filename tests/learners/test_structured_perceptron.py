@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from toy import toy_columns, toy_dicts, toy_words
 
-from tagwright.encode.flat_text import FlatText
+from tagwright.encode.text import Text
 from tagwright.errors import ConvergenceWarning, ParameterError
 from tagwright.learners.structured_perceptron import StructuredPerceptron
 from tagwright.optim.progress import Progress
@@ -20,7 +20,7 @@ from tagwright.scores.expanded import expand
 def features_of(model: StructuredPerceptron, X: list) -> list[list[dict[str, float]]]:
     """The named attributes of every token."""
     names = model.encoder_.attribute_names()
-    text = FlatText.build(X)
+    text = Text.build(X)
     tokens = expand(model.encoder_, model.encoder_.encode(text))
     values = tokens.values if len(tokens.values) else np.ones(len(tokens.attributes))
     rows = [
@@ -97,7 +97,7 @@ def test_equals_the_plain_perceptron(
     attribute = np.repeat(np.arange(len(names)), np.diff(pattern.pointers))
     found = {
         (names[a], model.labels_[label]): w
-        for a, label, w in zip(attribute, pattern.labels, model.decoder_.scores.weights.tolist(), strict=True)
+        for a, label, w in zip(attribute, pattern.labels, model.decoder_.scores.weights.values.tolist(), strict=True)
     }
     transition, start, stop = model.decoder_.chain_scores
     for i, a in enumerate(model.labels_):
@@ -112,7 +112,8 @@ def test_equals_the_plain_perceptron(
 def test_seed_decides_the_order() -> None:
     X, y = toy_words(60)
     weights = [
-        StructuredPerceptron("pos", epochs=2, random_state=s).fit(X, y).decoder_.scores.weights for s in (1, 1, 2)
+        StructuredPerceptron("pos", epochs=2, random_state=s).fit(X, y).decoder_.scores.weights.values
+        for s in (1, 1, 2)
     ]
     np.testing.assert_array_equal(weights[0], weights[1])
     assert not np.array_equal(weights[0], weights[2])

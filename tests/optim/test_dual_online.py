@@ -6,12 +6,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from tagwright.encode.flat_text import FlatText
 from toy import toy_words
 
 from tagwright.arrays import padded
 from tagwright.attributes.templates import resolve
 from tagwright.encode.encoder import Encoder
-from tagwright.encode.flat_text import FlatText
 from tagwright.learners._labels import number_labels
 from tagwright.optim.dual_online import DualPerceptron
 from tagwright.optim.online import AveragedPerceptron

@@ -12,7 +12,7 @@ from tagwright.optim import stochastic
 from tagwright.optim.stochastic import BATCH, RATE, AveragedAdaGrad, TokenData, minimise_stochastic
 from tagwright.scores import wide_rows
 from tagwright.scores.expanded import TokenAttributes
-from tagwright.scores.places import Pattern
+from tagwright.scores.row_index import Pattern
 from tagwright.scores.wide_rows import TokenWeights, WidePattern
 
 Y, P, A, N = 3, 16, 6, 19

@@ -6,12 +6,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from tagwright.encode.flat_text import FlatText
 from toy import toy_words
 
 from tagwright.arrays import Workers, padded
 from tagwright.attributes.templates import resolve
 from tagwright.encode.encoder import Encoder
-from tagwright.encode.flat_text import FlatText
 from tagwright.learners._labels import number_labels
 from tagwright.optim.kernel_space import KernelSpace
 from tagwright.optim.linear_space import LinearSpace
