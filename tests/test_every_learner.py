@@ -3,8 +3,17 @@
 from __future__ import annotations
 
 import copy
+import gc
+import io
+import multiprocessing
+import pickle
+import tracemalloc
 import warnings
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from operator import methodcaller
 
+import joblib
 import numpy as np
 import pytest
 from sklearn.base import clone
@@ -24,10 +33,22 @@ def make(name: str, **params: object) -> SequenceTagger:
     return LEARNERS[name](**params)
 
 
-@pytest.fixture(scope="module", params=NAMES)
+@cache
+def trained(name: str) -> SequenceTagger:
+    """One model for many tests: none of them changes it."""
+    return make(name, random_state=0).fit(*toy_words(80))
+
+
+@pytest.fixture(params=NAMES)
 def fitted(request: pytest.FixtureRequest) -> SequenceTagger:
-    X, y = toy_words(80)
-    return make(request.param, random_state=0).fit(X, y)
+    return trained(request.param)
+
+
+def new_words(n: int, seed: int = 0) -> list[list[str]]:
+    """Sentences of which most words were never met, in letters that were never met."""
+    return [
+        [f"{word}{seed}Ωж-{i}" if t % 3 else word for t, word in enumerate(s)] for i, s in enumerate(toy_words(n)[0])
+    ]
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -195,15 +216,10 @@ def test_grid_search_pipeline_and_cross_validation(name: str) -> None:
     X, y = toy_words(40)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # short trainings may warn that they did not converge
-        search = GridSearchCV(make(name), {"random_state": [0, 1]}, cv=2).fit(X, y)
+        search = GridSearchCV(make(name), {"random_state": [0, 1]}, cv=2, n_jobs=2).fit(X, y)
         assert search.best_score_ > 0.5
         assert Pipeline([("tagger", make(name))]).fit(X, y).score(X, y) > 0.5
         assert len(cross_val_score(make(name), X, y, cv=3)) == 3
-
-
-def test_copies_and_single_labels(fitted: SequenceTagger) -> None:
-    X = [*toy_words(5, seed=4)[0], ["Ωж-7", "never", "Met", "Ωж-8"]]  # with words and characters not met before
-    assert copy.deepcopy(fitted).predict(X) == fitted.predict(X)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -243,3 +259,138 @@ def test_a_damaged_model_says_so(name: str, tmp_path: object) -> None:
         path.write_bytes(whole[:place] + bytes([whole[place] ^ 1]) + whole[place + 1 :])
         with pytest.raises(ModelFileError, match=r"model\.tw"):
             load(path)
+
+
+# ---- a fitted model is a value ----
+
+
+def test_copies_give_the_same_answers(fitted: SequenceTagger, tmp_path: object) -> None:
+    X = new_words(20)
+    joblib.dump(fitted, tmp_path / "model.joblib")
+    copies = {
+        "pickle": pickle.loads(pickle.dumps(fitted)),
+        "copy": copy.copy(fitted),
+        "deepcopy": copy.deepcopy(fitted),
+        "joblib": joblib.load(tmp_path / "model.joblib"),
+    }
+    expected = fitted.predict(X)
+    fitted.save(tmp_path / "model.tw")
+    for kind, model in copies.items():
+        assert type(model) is type(fitted)
+        assert model.get_params() == fitted.get_params()
+        assert model.predict(X) == expected, kind
+        if fitted.probabilistic:
+            assert model.predict_marginals(X[:3]) == fitted.predict_marginals(X[:3])
+        model.save(tmp_path / "copy.tw")
+        assert (tmp_path / "copy.tw").read_bytes() == (tmp_path / "model.tw").read_bytes(), kind
+
+
+class Named(pickle.Unpickler):
+    """Remembers what a pickle asks for by name."""
+
+    def __init__(self, data: bytes) -> None:
+        super().__init__(io.BytesIO(data))
+        self.names: set[str] = set()
+
+    def find_class(self, module: str, name: str) -> object:
+        self.names.add(f"{module}.{name}")
+        return super().find_class(module, name)
+
+
+def test_a_pickle_is_the_bytes_of_the_model_file(fitted: SequenceTagger, tmp_path: object) -> None:
+    """And the class with its parameters; nothing else in it could be executed."""
+    fitted.save(tmp_path / "model.tw")
+    data = pickle.dumps(fitted)
+    assert (tmp_path / "model.tw").read_bytes() in data
+    reader = Named(data)
+    reader.load()
+    own = type(fitted)
+    assert reader.names == {"tagwright.learners._base._unpickle", f"{own.__module__}.{own.__name__}"}
+    assert len(data) < (tmp_path / "model.tw").stat().st_size + 2000
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_learners_without_a_training_are_pickled_too(name: str) -> None:
+    model = pickle.loads(pickle.dumps(make(name, features="word @ 0", random_state=3, callbacks=[lambda _: False])))
+    assert (model.features, model.random_state, model.callbacks) == ("word @ 0", 3, None)
+    with pytest.raises(NotFittedError, match="not trained yet"):
+        model.predict([["a"]])
+
+
+def test_processes_give_the_answers_of_one() -> None:
+    X, models = new_words(10), [trained(name) for name in NAMES]
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        assert pool.map(methodcaller("predict", X), models) == [model.predict(X) for model in models]
+
+
+def test_eight_threads_give_the_answers_of_one(fitted: SequenceTagger) -> None:
+    """Different text with many unknown words, on one model that nobody has asked before."""
+    texts = [new_words(30, seed) for seed in range(24)]
+    expected = [fitted.predict(X) for X in texts]
+    model = pickle.loads(pickle.dumps(fitted))
+    calls = [(methodcaller("predict", X), found) for X, found in zip(texts, expected, strict=True)]
+    if fitted.probabilistic:
+        calls += [(methodcaller("predict_marginals", X), fitted.predict_marginals(X)) for X in texts[:8]]
+    if fitted.ranked:
+        calls += [(methodcaller("predict_nbest", X[:5], 3), fitted.predict_nbest(X[:5], 3)) for X in texts[:8]]
+    with ThreadPoolExecutor(8) as pool:
+        assert list(pool.map(lambda call: call[0](model), calls)) == [found for _, found in calls]
+
+
+def test_threads_of_one_call(fitted: SequenceTagger, monkeypatch: pytest.MonkeyPatch) -> None:
+    X = [*new_words(40), [], *new_words(40, 1)]
+    expected = fitted.predict(X)
+    monkeypatch.setattr("tagwright.learners._base.BATCH_TOKENS", 20)
+    for n_jobs in (1, 2, 5, -1):
+        assert fitted.predict(X, n_jobs=n_jobs) == expected
+    with pytest.raises(ParameterError, match="n_jobs must be"):
+        fitted.predict(X, n_jobs=0)
+    with pytest.raises(DataError, match="expected a string"):
+        fitted.predict([*X, [3]], n_jobs=2)
+
+
+def test_memory_does_not_grow_with_new_words(fitted: SequenceTagger) -> None:
+    def tag(part: int) -> None:
+        fitted.predict([[f"{part}w{i}-{t}" for t in range(10)] for i in range(100)])
+
+    for part in range(3):
+        tag(part)
+    tracemalloc.start()
+    try:
+        tag(3)
+        gc.collect()
+        before = tracemalloc.get_traced_memory()[0]
+        for part in range(4, 24):
+            tag(part)
+        gc.collect()
+        grown = tracemalloc.get_traced_memory()[0] - before
+    finally:
+        tracemalloc.stop()
+    assert grown < 100_000  # five bytes a word; its letters alone are more
+
+
+def test_predictions_leave_the_model_as_it_was(fitted: SequenceTagger) -> None:
+    before = pickle.dumps(fitted)
+    fitted.predict(new_words(50, 9))
+    assert pickle.dumps(fitted) == before
+
+
+def refuse(progress: object) -> bool:
+    raise ArithmeticError("enough")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_training_that_fails_leaves_the_model_as_it_was(name: str) -> None:
+    (X, y), fresh = toy_words(40), new_words(20)
+    other = [[f"{label}{label}" for label in labels] for labels in y]
+    for model in (make(name, random_state=0).fit(X, y), make(name)):
+        was_fitted = model.__sklearn_is_fitted__()
+        before = (pickle.dumps(model), model.predict(fresh)) if was_fitted else (pickle.dumps(model),)
+        with pytest.raises(DataError, match="y_dev"):
+            model.fit(X, other, X[:3], y[:2])
+        with pytest.raises(ArithmeticError, match="enough"):
+            model.set_params(callbacks=[refuse]).fit(X, other)
+        model.set_params(callbacks=None)
+        assert model.__sklearn_is_fitted__() == was_fitted
+        assert before == ((pickle.dumps(model), model.predict(fresh)) if was_fitted else (pickle.dumps(model),))
+        assert model.fit(X, other).labels_ == ["AA", "BB", "CC"]

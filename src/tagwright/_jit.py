@@ -14,8 +14,6 @@ it counts from the back, as a[-1] does: three instructions, a tenth of the time 
 inner loops that were measured to need it have it, beside what shows that the index is in range; everything else is as
 Python has it.
 
-`@python_kernel` is for loops over Python's own objects (_objects.py): a tight kernel that keeps the GIL.
-
 `fastmath` is limited to contraction (a·b + c in one rounding) and reassociation; NaN and infinity keep their meaning.
 """
 
@@ -45,15 +43,10 @@ def tight_kernel(function: F) -> F:
     return _compile(function, counted=False)
 
 
-def python_kernel(function: F) -> F:
-    """Compile `function` as a tight kernel that nobody else's Python runs beside."""
-    return _compile(function, counted=False, nogil=False)
-
-
-def _compile(function: F, *, counted: bool, nogil: bool = True) -> F:
+def _compile(function: F, *, counted: bool) -> F:
     if numba is None:
         return function
-    options = {"nogil": nogil, "fastmath": {"contract", "reassoc"}, "error_model": "numpy", "_nrt": counted}
+    options = {"nogil": True, "fastmath": {"contract", "reassoc"}, "error_model": "numpy", "_nrt": counted}
     options |= {"forceinline": not counted}
     compiled = numba.njit(**options)(function)
     keep_machine_code(compiled, counted=counted)

@@ -7,8 +7,7 @@
     largest_sum     max_j row[j] + bonus[j]
     reaching        which of a vector's numbers row[j] are at least a limit, as bits
     sums_reaching   the same of row[j] + bonus[j]
-    mixed           Σ_k points[place + k] · MIX[k], of up to eight whole numbers
-    differ          whether up to eight whole numbers differ from eight others
+    load_bytes      up to seven bytes of an array as one number
     fetch_early     asks for a row of a table, or a number of a vector, that will be read soon: no result, only speed
 
 A compiler's loop over the columns of a product loads and stores the sums at every k. Here a block of `width` vectors of
@@ -34,8 +33,6 @@ BYTES = 32
 """Of a vector: what AVX2 has. A narrower machine gets two instructions for one, a wider one leaves half unused."""
 LANES = BYTES // 4
 """Whole numbers of four bytes in a vector."""
-MIX = (0x9E3779B1, 0x85EBCA77, 0xC2B2AE3D, 0x27D4EB2F, 0x165667B1, 0xD3A2646D, 0xFD7046C5, 0xB55A4F09)
-"""Odd numbers without a pattern."""
 
 
 def add_block(
@@ -99,17 +96,6 @@ def sums_reaching(row: Floats, bonus: Floats, limit: float, place: int) -> int:
 def lowest_bit(bits: int) -> int:
     """The place of the lowest bit that is set; there is one."""
     return (bits & -bits).bit_length() - 1
-
-
-def mixed(points: NDArray[np.uint32], place: int, n: int) -> int:
-    """Σ_k points[place + k] · MIX[k] mod 2³² over k < n, at most LANES of them; the array goes on for so many."""
-    return sum(int(points[place + k]) * MIX[k] for k in range(min(n, LANES))) & 0xFFFFFFFF
-
-
-def differ(a: NDArray[np.uint32], i: int, b: NDArray[np.uint32], j: int, n: int) -> bool:
-    """Whether a[i + k] ≠ b[j + k] for some k < n, at most LANES of them; the arrays go on for so many."""
-    n = min(n, LANES)
-    return bool((a[i : i + n] != b[j : j + n]).any())
 
 
 def load_bytes(letters: NDArray[np.uint8], p: int, n: int) -> int:
@@ -282,24 +268,6 @@ if numba is not None and llvm is not None and llvm_blocks is not None:
         limit = builder.shuffle_vector(one, one, ir.Constant(numbers, [0] * lanes))
         return builder.icmp_signed("<", ir.Constant(numbers, list(range(lanes))), limit)
 
-    def _emit_mixed(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        points = context.make_array(signature.args[0])(context, builder, args[0])
-        vectors = _Vectors(context, builder, signature.args[0])
-        found = vectors.load(vectors.at(points.data, args[1]))
-        found = builder.select(_first(builder, args[2]), found, ir.Constant(vectors.type, [0] * LANES))
-        products = builder.mul(found, ir.Constant(vectors.type, list(MIX)))
-        kind = ir.FunctionType(INT, [vectors.type])
-        add = blocks.get_or_insert_function(builder.module, kind, f"llvm.vector.reduce.add.v{LANES}i32")
-        return builder.zext(builder.call(add, [products]), LONG)
-
-    def _emit_differ(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        arrays = [context.make_array(signature.args[k])(context, builder, args[k]) for k in (0, 2)]
-        vectors = _Vectors(context, builder, signature.args[0])
-        found = [vectors.load(vectors.at(array.data, args[k])) for array, k in zip(arrays, (1, 3), strict=True)]
-        bits = builder.and_(builder.icmp_signed("!=", *found), _first(builder, args[4]))
-        number = builder.bitcast(bits, ir.IntType(LANES))
-        return builder.icmp_signed("!=", number, ir.Constant(ir.IntType(LANES), 0))
-
     def _emit_load_bytes(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         letters = context.make_array(signature.args[0])(context, builder, args[0])
         first = builder.bitcast(builder.gep(letters.data, [args[1]]), LONG.as_pointer())
@@ -308,12 +276,6 @@ if numba is not None and llvm is not None and llvm_blocks is not None:
 
     def _load_bytes(_: Any, letters: Any, p: Any, n: Any) -> Any:
         return types.int64(letters, types.int64, types.int64), _emit_load_bytes
-
-    def _mixed(_: Any, points: Any, place: Any, n: Any) -> Any:
-        return types.int64(points, types.int64, types.int64), _emit_mixed
-
-    def _differ(_: Any, a: Any, i: Any, b: Any, j: Any, n: Any) -> Any:
-        return types.boolean(a, types.int64, b, types.int64, types.int64), _emit_differ
 
     def _emit_lowest(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         return builder.cttz(args[0], ir.Constant(ir.IntType(1), 1))
@@ -378,8 +340,6 @@ if numba is not None and llvm is not None and llvm_blocks is not None:
     reaching = numba.extending.intrinsic(_reaching)
     sums_reaching = numba.extending.intrinsic(_sums_reaching)
     lowest_bit = numba.extending.intrinsic(_lowest)
-    mixed = numba.extending.intrinsic(_mixed)
-    differ = numba.extending.intrinsic(_differ)
 
 
 @tight_kernel

@@ -7,10 +7,10 @@ import math
 import numpy as np
 import pytest
 from oracle import all_labellings, node_marginals, random_lattice
-from tagwright.encode.dataset import Dataset
 
 from tagwright.arrays import padded
 from tagwright.chain.lattice import Lattice
+from tagwright.encode.batch import Batch
 from tagwright.errors import DataError
 from tagwright.learners._decoder import Decoder
 
@@ -21,23 +21,23 @@ class GivenScores:
     n_parameters = 0
 
     def __init__(self, emission: np.ndarray, dtype: type) -> None:
-        self.rows = emission
+        self.given = emission
         self.n_labels = emission.shape[1]
         self.width = padded(self.n_labels)
         self.dtype = dtype
 
-    def fill_tables(self, workers: object) -> None:
-        pass
+    def rows(self, batch: Batch) -> GivenScores:
+        return self
 
-    def emission(self, data: Dataset, first: int, last: int, out: np.ndarray) -> None:
+    def emission(self, first: int, last: int, out: np.ndarray) -> None:
         out[:] = 0
-        out[:, : self.n_labels] = self.rows
+        out[:, : self.n_labels] = self.given
 
 
-def sentence_of(n: int) -> Dataset:
+def sentence_of(n: int) -> Batch:
     none = np.zeros(0, np.int32)
     pointers = np.zeros(n + 1, np.int64)
-    return Dataset(np.array([0, n]), np.zeros((0, n), np.int32), pointers, none, np.zeros(0), none)
+    return Batch(np.array([0, n]), np.zeros((0, n), np.int32), (), pointers, none, np.zeros(0), none)
 
 
 def expected_accuracy(lattice: Lattice) -> dict[tuple[int, ...], float]:

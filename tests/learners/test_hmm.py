@@ -217,7 +217,7 @@ def test_unknown_words_by_suffix_or_alike() -> None:
 def test_save_and_load(features: str | None, tmp_path: Path) -> None:
     X, y = toy_words(60)
     model = HMM(features, smoothing=0.6, suffix_length=2, rare=3).fit(X, y)
-    model.predict(FRESH)  # visitors are not stored
+    model.predict(FRESH)  # which leaves nothing behind
     model.save(tmp_path / "hmm.tw")
     again = load(tmp_path / "hmm.tw")
     assert isinstance(again, HMM)

@@ -1,4 +1,4 @@
-"""Lists of places by owner, against their definition."""
+"""Lists of entries by owner, against their definition."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tagwright.scores.adjoint import Lists
 
 
 @pytest.mark.parametrize("n", [0, 1, 50, 4000])
-def test_lists_hold_the_places_of_every_owner(n: int) -> None:
+def test_lists_hold_the_entries_of_every_owner(n: int) -> None:
     random = np.random.default_rng(n)
     counts = np.zeros(1000, np.int64)
     for kind in (np.int32, np.int64):

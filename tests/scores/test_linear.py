@@ -2,55 +2,52 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from oracle import numerical_gradient
-from tagwright.encode.flat_text import FlatText
+from tagwright.learners._objective import ChainObjective, Weights
 from toy import LABELS, toy_columns, toy_dicts, toy_words
 
 from tagwright.arrays import Workers
 from tagwright.attributes import resolve
+from tagwright.encode.batch import Batch
 from tagwright.encode.encoder import Encoder
+from tagwright.encode.text import Text
+from tagwright.learners import _objective
 from tagwright.losses import LOSSES
-from tagwright.objective import threads
-from tagwright.objective.problem import TrainingProblem, Weights
-from tagwright.objective.threads import ThreadedObjective
 from tagwright.scores.expanded import expand
-from tagwright.scores.linear import LinearScores
+from tagwright.scores.linear import LinearMap, LinearScores
 from tagwright.scores.pattern import find_pattern
 
 TEMPLATES = "word suffix(1) shape @ -1..1\nword[-1] & word[0]\nsuffix(1)[0] & suffix(1)[1]"
 
 
-def prepare(kind: str, n: int = 25, **options: object) -> tuple[LinearScores, object]:
+def prepare(kind: str, n: int = 25, **options: object) -> tuple[LinearMap, Batch]:
     X, y = {"words": toy_words, "columns": toy_columns, "dicts": toy_dicts}[kind](n)
-    text = FlatText.build(X)
+    text = Text.build(X)
     features = {"words": TEMPLATES, "columns": TEMPLATES + "\nword:1 @ -2..2\nword:1[0] & word[0]", "dicts": None}[kind]
-    encoder = Encoder(None if features is None else resolve(features, text.width))
+    encoder, (batch,) = Encoder.learn(None if features is None else resolve(features, text.width), [text])
     labels = np.array([sorted(LABELS).index(label) for sentence in y for label in sentence], np.int32)
-    data = replace(encoder.learn(text), labels=labels)
+    data = batch._replace(labels=labels)
     settings = {"all_states": False, "min_count": 1, **options}
-    return LinearScores(encoder, find_pattern(encoder, data, 3, **settings), 3, np.float64), data
+    return LinearMap.build(encoder, find_pattern(encoder, data, 3, **settings), 3, np.float64), data
+
+
+def rows_of(scores: LinearScores, data: Batch) -> np.ndarray:
+    """The emission rows of all tokens; padding is 0."""
+    out = np.full((data.n_tokens, scores.width), np.nan, scores.dtype)
+    scores.rows(data).emission(0, data.n_sentences, out)
+    assert (out[:, scores.n_labels :] == 0).all()
+    return out[:, : scores.n_labels]
 
 
 def cut_small(monkeypatch: pytest.MonkeyPatch, block: int) -> None:
     """Let little data make several blocks, of so many bytes, and runs."""
     for name, value in {"BLOCK_BYTES": block, "RUN_BYTES": 640, "BLOCK_RUNS": 1, "RUN_TOKENS_A_LABEL": 1}.items():
-        monkeypatch.setattr(threads, name, value)
+        monkeypatch.setattr(_objective, name, value)
 
 
-def make_objective(
-    scores: LinearScores, data: object, loss: str, weights: np.ndarray | None = None, n_jobs: int = 1
-) -> ThreadedObjective:
-    """The objective of all weights, with three labels."""
-    free = np.ones(scores.pattern.n_weights + 15, np.bool_)
-    problem = TrainingProblem(scores, data, weights, LOSSES[loss], free, np.zeros(len(free)), ThreadedObjective)
-    return ThreadedObjective(problem, Workers(n_jobs))
-
-
-def plain_emission(scores: LinearScores, data: object, weights: np.ndarray) -> np.ndarray:
+def plain_emission(scores: LinearMap, data: Batch, weights: np.ndarray) -> np.ndarray:
     """emission[p, y] = Σ over the attributes of p, one by one."""
     tokens = expand(scores.encoder, data)
     out = np.zeros((data.n_tokens, 3))
@@ -67,26 +64,67 @@ def plain_emission(scores: LinearScores, data: object, weights: np.ndarray) -> n
 def test_emission_equals_the_plain_sum(kind: str) -> None:
     scores, data = prepare(kind)
     weights = np.random.default_rng(0).normal(size=scores.pattern.n_weights)
-    scores.set_weights(weights, Workers(1))
-    out = np.empty((data.n_tokens, scores.width))
-    scores.emission(data, 0, data.n_sentences, out)
-    np.testing.assert_allclose(out[:, :3], plain_emission(scores, data, weights), atol=1e-12)
-    assert (out[:, 3:] == 0).all()
+    linear = scores.at(weights)
+    out = rows_of(linear, data)
+    np.testing.assert_allclose(out, plain_emission(scores, data, weights), atol=1e-12)
     part = np.empty((int(data.offsets[9] - data.offsets[4]), scores.width))
-    scores.emission(data, 4, 9, part)
-    np.testing.assert_array_equal(part, out[data.offsets[4] : data.offsets[9]])
+    linear.rows(data).emission(4, 9, part)
+    np.testing.assert_array_equal(part[:, :3], out[data.offsets[4] : data.offsets[9]])
 
 
-def test_emission_of_unknown_words() -> None:
-    scores, _ = prepare("words")
-    weights = np.random.default_rng(0).normal(size=scores.pattern.n_weights)
-    scores.set_weights(weights, Workers(1))
+def named_emission(scores: LinearScores, X: list) -> np.ndarray:
+    """emission[p, y] = Σ of the weights of the attributes that FeatureSet.explain names; unknown ones have none."""
+    encoder, pattern = scores.encoder, scores.pattern
+    number = {name: a for a, name in enumerate(encoder.attribute_names())}
+    out = []
+    for sentence in X:
+        for t in range(len(sentence)):
+            row = np.zeros(scores.n_labels)
+            for name in encoder.features.explain(sentence, t):
+                if name in number:
+                    part = slice(pattern.pointers[number[name]], pattern.pointers[number[name] + 1])
+                    row[pattern.labels[part]] += scores.weights.values[part]
+            out.append(row)
+    return np.array(out)
+
+
+@pytest.mark.parametrize("kind", ["words", "columns"])
+def test_emission_of_unknown_words_is_the_sum_over_named_attributes(kind: str) -> None:
+    scores, _ = prepare(kind)
+    linear = scores.at(np.random.default_rng(0).normal(size=scores.pattern.n_weights))
     for seed in (21, 22):
-        data = scores.encoder.encode(FlatText.build(toy_words(30, seed=seed)[0]))
-        scores.fill_tables(Workers(1))
-        out = np.empty((data.n_tokens, scores.width))
-        scores.emission(data, 0, data.n_sentences, out)
-        np.testing.assert_allclose(out[:, :3], plain_emission(scores, data, weights), atol=1e-12)
+        X = {"words": toy_words, "columns": toy_columns}[kind](30, seed=seed)[0]
+        odd = ["", "Σ", "東a", "\ud800b", "x\0c", "never met, and long"]
+        X.append(odd if kind == "words" else [(word, "odd") for word in odd])
+        data = linear.encoder.encode(Text.build(X))
+        assert len(data.unknown[0].codes) > 10
+        out = rows_of(linear, data)
+        np.testing.assert_allclose(out, named_emission(linear, X), atol=1e-12)
+        np.testing.assert_allclose(out, plain_emission(scores, data, linear.weights.values), atol=1e-12)
+
+
+def test_scores_are_values() -> None:
+    """Rows of one batch do not change when others are scored, nor those of one weight vector with another."""
+    scores, data = prepare("words")
+    rng = np.random.default_rng(0)
+    first, second = (scores.at(rng.normal(size=scores.pattern.n_weights)) for _ in range(2))
+    fresh = [scores.encoder.encode(Text.build(toy_words(20, seed=seed)[0])) for seed in (31, 32)]
+    expected = [rows_of(linear, batch) for linear in (first, second) for batch in (data, *fresh)]
+    held = [linear.rows(batch) for linear in (first, second) for batch in (data, *fresh)]
+    for rows, one in zip(reversed(held), reversed(expected), strict=True):
+        out = np.empty((rows.batch.n_tokens, scores.width))
+        rows.emission(0, rows.batch.n_sentences, out)
+        np.testing.assert_array_equal(out[:, :3], one)
+
+
+def test_only_wanted_tokens_have_scores() -> None:
+    scores, data = prepare("words")
+    linear = scores.at(np.random.default_rng(0).normal(size=scores.pattern.n_weights))
+    data = scores.encoder.encode(Text.build(toy_words(30, seed=21)[0]))
+    wanted = np.arange(data.n_tokens) % 3 == 0
+    out = np.empty((data.n_tokens, scores.width))
+    linear.rows(data, wanted).emission(0, data.n_sentences, out)
+    np.testing.assert_array_equal(out[:, :3], np.where(wanted[:, None], rows_of(linear, data), 0))
 
 
 def test_pattern_is_what_was_seen_together() -> None:
@@ -110,17 +148,17 @@ def test_objective_gradient_equals_numerical_differentiation(
 ) -> None:
     """Through tables, emission, loss and adjoint, with several blocks and runs, and a weight for every token."""
     cut_small(monkeypatch, 5120)
-    monkeypatch.setattr(threads, "RUN_BYTES", 1536)
-    monkeypatch.setattr(threads, "RUN_TOKENS_A_LABEL", 1)
+    monkeypatch.setattr(_objective, "RUN_BYTES", 1536)
+    monkeypatch.setattr(_objective, "RUN_TOKENS_A_LABEL", 1)
     scores, data = prepare(kind, n=30)
     size = scores.pattern.n_weights + 3 * 3 + 2 * 3
     rng = np.random.default_rng(1)
     weights = rng.random(data.n_tokens) * 2
-    objective = make_objective(scores, data, loss, weights)
+    objective = ChainObjective(scores, data, LOSSES[loss], np.ones(size, np.bool_), Workers(1), weights)
     assert len(objective.blocks) > 1
     assert max(map(len, objective.runs)) > 1
     vector = rng.normal(size=size) * 0.3
-    gradient = objective(vector).gradient
+    _, gradient = objective(vector)
     for _ in range(12):
         direction = rng.normal(size=size)
         slope = numerical_gradient(lambda t, d=direction: objective(vector + t[0] * d)[0], np.zeros(1))
@@ -137,9 +175,12 @@ def test_features_are_counted(kind: str, monkeypatch: pytest.MonkeyPatch) -> Non
     scores, data = prepare(kind, n=30)
     labels = np.where(np.arange(data.n_tokens) % 7 == 3, -1, data.labels).astype(np.int32)
     labels[data.offsets[5]] = -1
-    objective = make_objective(scores, replace(data, labels=labels), "sequence_log")
+    size = scores.pattern.n_weights + 3 * 3 + 2 * 3
+    objective = ChainObjective(
+        scores, data._replace(labels=labels), LOSSES["sequence_log"], np.ones(size, np.bool_), Workers(1)
+    )
     assert len(objective.blocks) > 1
-    counts = Weights.split(objective.count_features(), 3)
+    counts = objective.split(objective.count_features())
     tokens, pattern = expand(scores.encoder, data), scores.pattern
     truth = np.zeros(pattern.n_weights)
     edges = np.zeros((3, 3)), np.zeros(3), np.zeros(3)
@@ -159,42 +200,26 @@ def test_features_are_counted(kind: str, monkeypatch: pytest.MonkeyPatch) -> Non
         np.testing.assert_array_equal(found, expected)
 
 
-def replaced(vector: np.ndarray, places: np.ndarray, values: np.ndarray) -> np.ndarray:
+def replaced(vector: np.ndarray, which: np.ndarray, values: np.ndarray) -> np.ndarray:
     out = vector.copy()
-    out[places] = values
+    out[which] = values
     return out
-
-
-@pytest.mark.parametrize("loss", LOSSES)
-def test_an_objective_remembers_nothing(loss: str) -> None:
-    """The same weights and reference give the same bits, whatever was evaluated between; so does the reference that
-    comes back with a value, to rounding."""
-    scores, data = prepare("words", n=30)
-    objective = make_objective(scores, data, loss)
-    here, there = np.random.default_rng(0).normal(size=(2, scores.pattern.n_weights + 15))
-    first = objective(here)
-    objective(30 * there)
-    again, near = objective(here), objective(here, first.reference)
-    assert (again.value, again.reference) == (first.value, first.reference)
-    np.testing.assert_array_equal(again.gradient, first.gradient)
-    assert near.value == pytest.approx(first.value, rel=1e-12)
-    np.testing.assert_allclose(near.gradient, first.gradient, rtol=1e-9, atol=1e-12)
 
 
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_any_number_of_threads_gives_the_same_bits(dtype: type, loss: str, monkeypatch: pytest.MonkeyPatch) -> None:
     cut_small(monkeypatch, 7680)
-    monkeypatch.setattr(threads, "RUN_BYTES", 2560)
-    monkeypatch.setattr(threads, "RUN_TOKENS_A_LABEL", 1)
+    monkeypatch.setattr(_objective, "RUN_BYTES", 2560)
+    monkeypatch.setattr(_objective, "RUN_TOKENS_A_LABEL", 1)
     results = []
     for n_jobs in (1, 2, 3):
         scores, data = prepare("columns", n=60)
-        scores = LinearScores(scores.encoder, scores.pattern, 3, dtype)
+        scores = LinearMap.build(scores.encoder, scores.pattern, 3, dtype)
         size = scores.pattern.n_weights + 15
-        objective = make_objective(scores, data, loss, n_jobs=n_jobs)
+        objective = ChainObjective(scores, data, LOSSES[loss], np.ones(size, np.bool_), Workers(n_jobs))
         results.append(objective(np.random.default_rng(0).normal(size=size)))
-    for value, gradient, _ in results[1:]:
+    for value, gradient in results[1:]:
         assert value == results[0][0]
         np.testing.assert_array_equal(gradient, results[0][1])
 

@@ -9,11 +9,9 @@ import numpy as np
 import pytest
 from toy import toy_words
 
-from tagwright.arrays import Workers
 from tagwright.attributes import resolve
-from tagwright.encode import forms
 from tagwright.encode.encoder import Encoder
-from tagwright.encode.flat_text import FlatText
+from tagwright.encode.text import Text
 from tagwright.scores.tables import Counts, Spelling, TableScores, chain_tables, endings, kind_of
 
 LABELS = ["A", "B", "C"]
@@ -65,8 +63,7 @@ def make_scores(
     longest: int | None = 3, rare: int = 4, smoothing: float = 0.7
 ) -> tuple[TableScores, Encoder, Words, list[list[str]]]:
     X, y, found = toy_counts()
-    encoder = Encoder(resolve("word @ 0", 1))
-    data = encoder.learn(FlatText.build(X))
+    encoder, (data,) = Encoder.learn(resolve("word @ 0", 1), [Text.build(X)])
     labels = np.array([LABELS.index(label) for sentence in y for label in sentence], np.int32)
     counts = Counts.collect(data.forms[0].astype(np.int64) - 2, labels, None, (len(found), 3))
     spelling = Spelling(encoder.columns[0].values, counts, suffix_length=longest, rare=rare)
@@ -74,10 +71,9 @@ def make_scores(
 
 
 def emission(scores: TableScores, encoder: Encoder, X: list[list[str]]) -> np.ndarray:
-    data = encoder.encode(FlatText.build(X))
-    scores.fill_tables(Workers(1))
+    data = encoder.encode(Text.build(X))
     out = np.full((data.n_tokens, scores.width), np.nan, np.float32)
-    scores.emission(data, 0, data.n_sentences, out)
+    scores.rows(data).emission(0, data.n_sentences, out)
     assert (out[:, 3:] == 0).all()
     return out[:, :3].astype(np.float64)
 
@@ -191,23 +187,18 @@ def test_little_smoothing_is_tnt() -> None:
     np.testing.assert_allclose(row / row.sum(), inverted / inverted.sum(), rtol=1e-4)
 
 
-def test_visitors_come_one_by_one_and_are_sent_away(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unknown_words_have_the_same_scores_alone_and_together() -> None:
     scores, encoder, _, X = make_scores()
-    together = emission(scores, encoder, [STRANGERS])
-    known = emission(scores, encoder, X)
-    monkeypatch.setattr(forms, "MOST_VISITORS", 4)
-    scores, encoder, _, _ = make_scores()
-    for start in (0, 7, 3):
-        for k in range(start, len(STRANGERS)):
-            row = emission(scores, encoder, [[STRANGERS[k], X[0][0]]])
-            np.testing.assert_array_equal(row, [together[k], known[0]])
-    assert encoder.columns[0].season > 0
+    together, known = emission(scores, encoder, [STRANGERS]), emission(scores, encoder, X)
+    for k in (3, 0, 7, 3, *range(len(STRANGERS))):
+        row = emission(scores, encoder, [[STRANGERS[k], X[0][0]]])
+        np.testing.assert_array_equal(row, [together[k], known[0]])
 
 
 def test_a_part_of_the_sentences() -> None:
     scores, encoder, _, X = make_scores()
-    data = encoder.encode(FlatText.build(X))
+    data = encoder.encode(Text.build(X))
     whole = emission(scores, encoder, X)
     part = np.empty((int(data.offsets[9] - data.offsets[4]), scores.width), np.float32)
-    scores.emission(data, 4, 9, part)
+    scores.rows(data).emission(4, 9, part)
     np.testing.assert_array_equal(part[:, :3], whole[data.offsets[4] : data.offsets[9]])

@@ -7,7 +7,7 @@ import pytest
 
 from tagwright.scores import wide_rows
 from tagwright.scores.expanded import TokenAttributes
-from tagwright.scores.places import Pattern
+from tagwright.scores.row_index import Pattern
 from tagwright.scores.wide_rows import TokenWeights, WidePattern, add_token
 
 A, n, Y = 30, 40, 11
