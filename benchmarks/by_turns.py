@@ -3,8 +3,8 @@
     python -m benchmarks.by_turns OLD NEW [--turns 7] [--only tagging latency ...] [--data FOLDER] [--json FILE]
 
 OLD and NEW are source folders (the `src` of two checkouts). Each gets a process of its own; they take turns, so that a
-noisy minute meets both. The corpus is UD English EWT. Where the result is a rate per thread, both tag the same text with
-a model that was just loaded, so that every unknown word is new.
+noisy minute meets both. The corpus is UD English EWT. Both tag the same text with a model that was just loaded, so that
+every unknown word is new.
 """
 
 from __future__ import annotations

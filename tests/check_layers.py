@@ -33,7 +33,6 @@ LAYERS = (
     ("chunks", "metrics", "significance", "calibration", "plots", "model_file", "datasets"),
     ("text",),
     ("attributes",),
-    ("chain",),
     ("encode",),
     ("chain",),
     ("scores",),

@@ -82,7 +82,8 @@ def test_the_order_of_neighbours(tmp_path: Path) -> None:
 
 
 def test_the_order_is_the_one_agreed() -> None:
-    order = ["sequence", "io", "metrics", "attributes", "chain", "encode", "scores", "losses", "optim", "learners"]
+    before = ["sequence", "io", "metrics", "text", "attributes", "encode", "chain", "scores"]
+    order = [*before, "losses", "objective", "optim", "learners", "kernels", "hmsvm"]
     rows = [check_layers.ROW[name] for name in [*order, "tagger", "cli"]]
     assert rows == sorted(set(rows))
     assert len({check_layers.ROW[name] for name in ("metrics", "significance", "model_file", "datasets")}) == 1

@@ -26,8 +26,9 @@ Shorts = NDArray[np.uint16]
 Bools = NDArray[np.bool_]
 Bytes = NDArray[np.uint8]
 Plain = tuple[Any, ...]
-"""A NamedTuple of arrays as a plain tuple: what Python passes to kernels that are called for every sentence. Numba takes
-0.6 µs to see what a NamedTuple is, and 0.05 for a tuple; the kernel makes a NamedTuple of it, which costs nothing there."""
+"""A NamedTuple of arrays as a plain tuple: what Python passes to kernels that are called for every sentence. Numba
+takes 0.6 µs to see what a NamedTuple is, and 0.05 for a tuple; the kernel makes a NamedTuple of it again, which costs
+nothing there."""
 
 LANES = 16
 """Row width is a multiple of this many numbers: 64 bytes of float32, one cache line."""

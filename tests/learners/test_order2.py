@@ -89,8 +89,8 @@ def test_objective_and_gradient(kind: str, loss: str) -> None:
     vector = np.concatenate([decoder.scores.weights.values, trigrams, *[part.ravel() for part in decoder.chain_scores]])
     weights = np.random.default_rng(0).random(len(X))  # of sentences
     problem = TrainingProblem(
-        decoder.scores.map, data, np.repeat(weights, data.lengths), LOSSES[loss], np.ones(len(vector), np.bool_), vector,
-        ThreadedObjective, dictionary=decoder.dictionary, keys=keys,
+        decoder.scores.map, data, np.repeat(weights, data.lengths), LOSSES[loss], np.ones(len(vector), np.bool_),
+        vector, ThreadedObjective, dictionary=decoder.dictionary, keys=keys,
     )  # fmt: skip
     objective = problem.objective(Workers(1))
     value, gradient, _ = objective(vector)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from oracle import numerical_gradient
-from tagwright.learners._objective import ChainObjective, Weights
 from toy import LABELS, toy_columns, toy_dicts, toy_words
 
 from tagwright.arrays import Workers
@@ -13,8 +12,10 @@ from tagwright.attributes import resolve
 from tagwright.encode.batch import Batch
 from tagwright.encode.encoder import Encoder
 from tagwright.encode.text import Text
-from tagwright.learners import _objective
 from tagwright.losses import LOSSES
+from tagwright.objective import threads
+from tagwright.objective.problem import TrainingProblem, Weights
+from tagwright.objective.threads import ThreadedObjective
 from tagwright.scores.expanded import expand
 from tagwright.scores.linear import LinearMap, LinearScores
 from tagwright.scores.pattern import find_pattern
@@ -44,7 +45,16 @@ def rows_of(scores: LinearScores, data: Batch) -> np.ndarray:
 def cut_small(monkeypatch: pytest.MonkeyPatch, block: int) -> None:
     """Let little data make several blocks, of so many bytes, and runs."""
     for name, value in {"BLOCK_BYTES": block, "RUN_BYTES": 640, "BLOCK_RUNS": 1, "RUN_TOKENS_A_LABEL": 1}.items():
-        monkeypatch.setattr(_objective, name, value)
+        monkeypatch.setattr(threads, name, value)
+
+
+def make_objective(
+    scores: LinearMap, data: Batch, loss: str, weights: np.ndarray | None = None, n_jobs: int = 1
+) -> ThreadedObjective:
+    """The objective of all weights, with three labels."""
+    free = np.ones(scores.pattern.n_weights + 15, np.bool_)
+    problem = TrainingProblem(scores, data, weights, LOSSES[loss], free, np.zeros(len(free)), ThreadedObjective)
+    return ThreadedObjective(problem, Workers(n_jobs))
 
 
 def plain_emission(scores: LinearMap, data: Batch, weights: np.ndarray) -> np.ndarray:
@@ -117,16 +127,6 @@ def test_scores_are_values() -> None:
         np.testing.assert_array_equal(out[:, :3], one)
 
 
-def test_only_wanted_tokens_have_scores() -> None:
-    scores, data = prepare("words")
-    linear = scores.at(np.random.default_rng(0).normal(size=scores.pattern.n_weights))
-    data = scores.encoder.encode(Text.build(toy_words(30, seed=21)[0]))
-    wanted = np.arange(data.n_tokens) % 3 == 0
-    out = np.empty((data.n_tokens, scores.width))
-    linear.rows(data, wanted).emission(0, data.n_sentences, out)
-    np.testing.assert_array_equal(out[:, :3], np.where(wanted[:, None], rows_of(linear, data), 0))
-
-
 def test_pattern_is_what_was_seen_together() -> None:
     scores, data = prepare("columns")
     tokens = expand(scores.encoder, data)
@@ -148,17 +148,17 @@ def test_objective_gradient_equals_numerical_differentiation(
 ) -> None:
     """Through tables, emission, loss and adjoint, with several blocks and runs, and a weight for every token."""
     cut_small(monkeypatch, 5120)
-    monkeypatch.setattr(_objective, "RUN_BYTES", 1536)
-    monkeypatch.setattr(_objective, "RUN_TOKENS_A_LABEL", 1)
+    monkeypatch.setattr(threads, "RUN_BYTES", 1536)
+    monkeypatch.setattr(threads, "RUN_TOKENS_A_LABEL", 1)
     scores, data = prepare(kind, n=30)
     size = scores.pattern.n_weights + 3 * 3 + 2 * 3
     rng = np.random.default_rng(1)
     weights = rng.random(data.n_tokens) * 2
-    objective = ChainObjective(scores, data, LOSSES[loss], np.ones(size, np.bool_), Workers(1), weights)
+    objective = make_objective(scores, data, loss, weights)
     assert len(objective.blocks) > 1
     assert max(map(len, objective.runs)) > 1
     vector = rng.normal(size=size) * 0.3
-    _, gradient = objective(vector)
+    gradient = objective(vector).gradient
     for _ in range(12):
         direction = rng.normal(size=size)
         slope = numerical_gradient(lambda t, d=direction: objective(vector + t[0] * d)[0], np.zeros(1))
@@ -176,11 +176,9 @@ def test_features_are_counted(kind: str, monkeypatch: pytest.MonkeyPatch) -> Non
     labels = np.where(np.arange(data.n_tokens) % 7 == 3, -1, data.labels).astype(np.int32)
     labels[data.offsets[5]] = -1
     size = scores.pattern.n_weights + 3 * 3 + 2 * 3
-    objective = ChainObjective(
-        scores, data._replace(labels=labels), LOSSES["sequence_log"], np.ones(size, np.bool_), Workers(1)
-    )
+    objective = make_objective(scores, data._replace(labels=labels), "sequence_log")
     assert len(objective.blocks) > 1
-    counts = objective.split(objective.count_features())
+    counts = Weights.split(objective.count_features(), 3)
     tokens, pattern = expand(scores.encoder, data), scores.pattern
     truth = np.zeros(pattern.n_weights)
     edges = np.zeros((3, 3)), np.zeros(3), np.zeros(3)
@@ -210,16 +208,16 @@ def replaced(vector: np.ndarray, which: np.ndarray, values: np.ndarray) -> np.nd
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_any_number_of_threads_gives_the_same_bits(dtype: type, loss: str, monkeypatch: pytest.MonkeyPatch) -> None:
     cut_small(monkeypatch, 7680)
-    monkeypatch.setattr(_objective, "RUN_BYTES", 2560)
-    monkeypatch.setattr(_objective, "RUN_TOKENS_A_LABEL", 1)
+    monkeypatch.setattr(threads, "RUN_BYTES", 2560)
+    monkeypatch.setattr(threads, "RUN_TOKENS_A_LABEL", 1)
     results = []
     for n_jobs in (1, 2, 3):
         scores, data = prepare("columns", n=60)
         scores = LinearMap.build(scores.encoder, scores.pattern, 3, dtype)
         size = scores.pattern.n_weights + 15
-        objective = ChainObjective(scores, data, LOSSES[loss], np.ones(size, np.bool_), Workers(n_jobs))
+        objective = make_objective(scores, data, loss, n_jobs=n_jobs)
         results.append(objective(np.random.default_rng(0).normal(size=size)))
-    for value, gradient in results[1:]:
+    for value, gradient, _ in results[1:]:
         assert value == results[0][0]
         np.testing.assert_array_equal(gradient, results[0][1])
 
@@ -234,3 +232,19 @@ def test_weights_split_into_views() -> None:
     )
     parts.transition[1, 0] = -1
     assert vector[7] == -1
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_an_objective_remembers_nothing(loss: str) -> None:
+    """The same weights and reference give the same bits, whatever was evaluated between; so does the reference that
+    comes back with a value, to rounding."""
+    scores, data = prepare("words", n=30)
+    objective = make_objective(scores, data, loss)
+    here, there = np.random.default_rng(0).normal(size=(2, scores.pattern.n_weights + 15))
+    first = objective(here)
+    objective(30 * there)
+    again, near = objective(here), objective(here, first.reference)
+    assert (again.value, again.reference) == (first.value, first.reference)
+    np.testing.assert_array_equal(again.gradient, first.gradient)
+    assert near.value == pytest.approx(first.value, rel=1e-12)
+    np.testing.assert_allclose(near.gradient, first.gradient, rtol=1e-9, atol=1e-12)

@@ -11,8 +11,8 @@ from toy import toy_columns, toy_dicts, toy_words
 
 from tagwright.arrays import empty_rows
 from tagwright.attributes import resolve
-from tagwright.chain.candidates import FEW, Candidates, best_paths_of_candidates
-from tagwright.chain.viterbi import Steps, best_paths
+from tagwright.chain.candidates import FEW, Candidates
+from tagwright.chain.viterbi import Steps
 from tagwright.encode.batch import Batch
 from tagwright.encode.encoder import Encoder
 from tagwright.encode.text import Text
@@ -50,7 +50,7 @@ def all_rows(scores: LinearScores, data: Batch) -> np.ndarray:
 def test_labels_equal_those_of_rows_and_viterbi(kind: str, Y: int, dtype: type) -> None:
     scores, data, steps = random_model(kind, Y, dtype, seed=Y)
     labels, totals = LinearTagging(scores, steps).best(data)
-    expected, best = best_paths(all_rows(scores, data), data.offsets, steps)
+    expected, best = steps.best_paths(all_rows(scores, data), data.offsets)
     np.testing.assert_array_equal(labels, expected)
     np.testing.assert_allclose(totals, best, rtol=1e-5)
 
@@ -71,7 +71,7 @@ def test_nothing_is_written_behind_the_memory_of_a_thread(monkeypatch: pytest.Mo
     by_length = np.argsort(data.lengths, kind="stable")
     for i in (*by_length, *by_length[::-1]):
         one = data.take(np.array([i]))
-        expected, _ = best_paths(all_rows(scores, one), one.offsets, steps)
+        expected, _ = steps.best_paths(all_rows(scores, one), one.offsets)
         np.testing.assert_array_equal(tagging.best(one)[0], expected)
     assert len(guards) == len(set(data.lengths.tolist())) > 3
     assert all((guard == 77).all() for guard in guards)
@@ -98,7 +98,7 @@ def test_candidates_equal_those_of_rows_and_viterbi(kind: str, Y: int, dtype: ty
     sets = rng.integers(0, 9, data.n_tokens).astype(np.int32)
     candidates = Candidates(sets, pointers, np.nonzero(masks)[1].astype(np.uint16))
     labels, _ = LinearTagging(scores, steps, (pointers, candidates.labels)).best(data, sets)
-    expected, _ = best_paths_of_candidates(all_rows(scores, data), data.offsets, candidates, steps)
+    expected, _ = steps.best_paths(all_rows(scores, data), data.offsets, candidates)
     np.testing.assert_array_equal(labels, expected)
     assert masks[sets, labels].all()
 
@@ -120,8 +120,8 @@ def test_of_equal_candidates_the_smallest_wins(Y: int, worse: int) -> None:
 
 def test_a_sentence_without_a_labelling_is_known_by_its_number() -> None:
     scores, data, steps = random_model("words", 2, np.float64, seed=1)
-    closed = replace(
-        steps, transition=np.full_like(steps.transition, -np.inf), incoming=np.full_like(steps.incoming, -np.inf)
+    closed = steps._replace(
+        transition=np.full_like(steps.transition, -np.inf), incoming=np.full_like(steps.incoming, -np.inf)
     )
     everything = Candidates.everything(data.n_tokens, 2)
     for sets in (None, everything.rows):

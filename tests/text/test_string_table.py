@@ -89,7 +89,15 @@ def test_many_strings_and_a_long_one() -> None:
 
 def test_strings_with_the_same_key_are_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
     """Long strings whose hashes are made equal, in plain Python: they are compared letter by letter."""
-    for name in ("find_strings", "insert_strings", "number_next", "find_number", "is_string", "same_letters"):
+    for name in (
+        "find_strings",
+        "insert_strings",
+        "number_next",
+        "number_string",
+        "find_number",
+        "is_string",
+        "same_letters",
+    ):
         monkeypatch.setattr(module, name, getattr(getattr(module, name), "py_func", getattr(module, name)))
     monkeypatch.setattr(module, "fetch_early", lambda *_: None)
     monkeypatch.setattr(module, "first_slot", getattr(first_slot, "py_func", first_slot))

@@ -22,7 +22,7 @@ SOME = ["a", "", "\0", "Ωé", "東京", "\ud800\udc00", "\U0001f600b", "x\0y\0"
 @example(["\0", "a"])
 @given(VALUES)
 def test_strings_come_back_as_they_were(values: list[str]) -> None:
-    for given_values in (values, iter(values), tuple(values)):
+    for given_values in (values, tuple(values)):
         strings = Strings.of(given_values, len(values))
         assert strings.decode() == values
         assert strings.n == len(values)

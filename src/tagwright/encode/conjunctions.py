@@ -74,8 +74,8 @@ class Conjunction:
 class Cells(NamedTuple):
     """The cells of some groups of conjunctions, for kernels: group g has the cells pointers[g] to pointers[g + 1] − 1.
 
-    `word[-1] & word[0]` and `word[0] & word[1]` ask for the same pairs of words, one from the second word, the other from
-    the first: conjunctions that are alike but for a shift are a group, whose keys are made, and looked up, once.
+    `word[-1] & word[0]` and `word[0] & word[1]` ask for the same pairs of words, one from the second word, the other
+    from the first: conjunctions that are alike but for a shift are a group, whose keys are made, and looked up, once.
     """
 
     pointers: Longs  # [G + 1]
@@ -83,8 +83,8 @@ class Cells(NamedTuple):
 
 
 class Lookup(NamedTuple):
-    """The hash tables of some groups: group g has slots[begins[g] : begins[g + 1]], in which a key leads to the forms of
-    its two members in one number (0: none). Member k has its forms in row rows[g, k] (NOBODY: there is no such member),
+    """The hash tables of some groups: group g has slots[begins[g] : begins[g + 1]], in which a key leads to the forms
+    of its two members in one number (0: none). Member k has its forms in row rows[g, k] (NOBODY: there is no such member),
     and at token p those of the key at p + shifts[g, k]."""
 
     slots: Longs
@@ -204,8 +204,8 @@ def join_codes(codes: Sequence[Ints], sizes: Sequence[int]) -> Longs:
 @tight_kernel
 def gather_codes(wanted: Longs, forms: Ints, known: tuple[Ints, ...], unknown: tuple[Ints, ...], codes: Ints) -> None:
     """codes[j, p] = the code that term wanted[j, 1] of column wanted[j, 0] has for the form at p: a known one, or an
-    unknown word of the batch. known: the codes of each pair for all known forms; unknown: all codes of the unknown words
-    of each column."""
+    unknown word of the batch. known: the codes of each pair for all known forms; unknown: all codes of the unknown
+    words of each column."""
     for j in range(wanted.shape[0]):
         column, term = wanted[j, 0], wanted[j, 1]
         n = known[j].shape[0]

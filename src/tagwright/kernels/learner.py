@@ -91,8 +91,8 @@ class KernelLearner(SequenceTagger):
         """Write the model to one file (atomically, no pickle)."""
         if callable(self.kernel):
             raise ParameterError(
-                f"kernel: a model with the callable kernel {getattr(self.kernel, '__name__', 'given')} cannot be saved: "
-                f"a model file holds no code; use one of {', '.join(KERNELS)}"
+                f"kernel: a model with the callable kernel {getattr(self.kernel, '__name__', 'given')} cannot be "
+                f"saved: a model file holds no code; use one of {', '.join(KERNELS)}"
             )
         super().save(path)
 

@@ -1,8 +1,8 @@
 """What all learners share: the public interface, from `predict` to `save`.
 
-A fitted learner has `labels_` (sorted), `encoder_` (strings ─► numbers) and `decoder_` (scores and chain). They are values:
-any number of threads may predict with one model, and a pickle is the bytes of its file. Training is each learner's own
-(`_fit`); everything else is here.
+A fitted learner has `labels_` (sorted), `encoder_` (strings ─► numbers) and `decoder_` (scores and chain). They are
+values: any number of threads may predict with one model, and a pickle is the bytes of its file. Training is each
+learner's own (`_fit`); everything else is here.
 """
 
 from __future__ import annotations
@@ -95,8 +95,8 @@ class SequenceTagger(Estimator):
     def fit(
         self, X: Sentences, y: Any, X_dev: Sentences | None = None, y_dev: Labels | None = None, **options: Any
     ) -> Self:
-        """Train on sentences X with labels y; the dev set, if any, decides when to stop. Ctrl-C once stops and keeps the
-        model so far. The model becomes new all at once, at the end: a training that fails leaves it as it was."""
+        """Train on sentences X with labels y; the dev set, if any, decides when to stop. Ctrl-C once stops and keeps
+        the model so far. The model becomes new all at once, at the end: a training that fails leaves it as it was."""
         trained = type(self)(**self.get_params())
         before = self if self.get_params().get("warm_start") and self.__sklearn_is_fitted__() else None
         trained._fit(X, y, X_dev, y_dev, before, **options)

@@ -204,8 +204,8 @@ def fill_table(
     codes: Ints, of_slots: Plain, shared_bases: Longs, Y: int, locations: Ints, of_weights: Plain, shared: Floats,
     table: Floats, first_row: int, work: Longs,
 ) -> None:  # fmt: skip
-    """The rows of all forms with these codes and locations; table[r] is row first_row + r. SlotArrays and Weights come as
-    plain tuples; work [2, K]. Shared rows come first: a vector waits for a number just stored in it."""
+    """The rows of all forms with these codes and locations; table[r] is row first_row + r. SlotArrays and Weights come
+    as plain tuples; work [2, K]. Shared rows come first: a vector waits for a number just stored in it."""
     slots, weights = SlotArrays(*of_slots), Weights(*of_weights)
     firsts, lists = work[0], work[1]
     S = slots.offsets.shape[0]
@@ -235,14 +235,14 @@ def fill_table(
                     row[natural(weights.labels[natural(w)])] += weights.values[natural(w)]
 
 
-# What is natural below: locations come from locate_forms, weights and their labels from a Pattern (labels below Y, checked
-# when a model is read), tokens and ring positions count from 0.
+# What is natural below: locations come from locate_forms, weights and their labels from a Pattern (labels below Y,
+# checked when a model is read), tokens and ring positions count from 0.
 
 
 @tight_kernel
 def sort_locations(locations: Ints, t: int, tables: Tables, ring: Ints) -> None:
-    """Ask for what stands at the locations of token t, and sort them: rows of the table from the front, weights from the
-    back, rows of unknown words after those of the table; then how many there are of both kinds of rows, and where the
+    """Ask for what stands at the locations of token t, and sort them: rows of the table from the front, weights from
+    the back, rows of unknown words after those of the table; then how many there are of both kinds of rows, and where the
     weights begin. In `ring` [RING, S + 3], at the token's turn."""
     S, k, R = locations.shape[1], natural(t % RING), tables.table.shape[0]
     n_rows, n_unknown, free = 0, 0, S

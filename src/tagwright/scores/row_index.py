@@ -1,4 +1,4 @@
-"""The row index: where the scores of a form in a slot are found. Forms ─► locations ─► rows of a table, or a few weights.
+"""The row index: where the scores of a form in a slot are found. Forms ─► locations ─► rows of a table, or weights.
 
     several attributes, or many weights      a row of the table, with a number for every label
     one attribute, at most SHORT weights     those weights themselves
@@ -11,8 +11,8 @@ number, to be filled, read, cleared and added up at every pass. A location is on
     location = −1      nowhere
     location < −1      n weights from w on, as −2 − (SHORT · w + n − 1)
 
-All sources of forms (columns and conjunctions) share one table. Unknown words of a batch get rows of their own, numbered
-after those of the table.
+All sources of forms (columns and conjunctions) share one table. Unknown words of a batch get rows of their own,
+numbered after those of the table.
 """
 
 from __future__ import annotations

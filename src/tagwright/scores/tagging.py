@@ -1,4 +1,4 @@
-"""Tagging with linear scores: locations ─► emission ─► Viterbi, a sentence at a time, so that rows stay in a near cache.
+"""Tagging with linear scores: locations ─► emission ─► Viterbi, a sentence at a time: rows stay in a near cache.
 
 The results are those of scores/linear.py and then chain/viterbi.py (or chain/candidates.py, where a tag dictionary
 gives each token some labels): the same formulas, without the rows of all tokens in between. A token with one candidate
@@ -102,8 +102,8 @@ def tag_sentences(
     StepArrays as plain tuples. Work: locations [≥ CHUNK, S], ring (scores/linear.py), row [1, P], delta [L, P],
     survivors [Y]. Returned: found [n], scores [N].
 
-    Some sentences at a time, so that their locations stay in a near cache. In the δ of few labels what stands beside them
-    means nothing; in that of many it is −inf."""
+    Some sentences at a time, so that their locations stay in a near cache. In the δ of few labels what stands beside
+    them means nothing; in that of many it is −inf."""
     few, chain, own = Sets(*plain_sets), StepArrays(*plain_chain), OwnAttributes(*plain_own)
     t0, t1, t2, t3, w = plain_tables
     tables = Tables(t0, t1, t2, t3, Weights(*w))
@@ -169,8 +169,8 @@ class Sets(NamedTuple):
 
 
 class Work(threading.local):
-    """Memory for one call at a time, kept by each thread: to allocate it for every sentence would take as long as to tag
-    one."""
+    """Memory for one call at a time, kept by each thread: to allocate it for every sentence would take as long as to
+    tag one."""
 
     locations: Ints  # [≥ CHUNK, S]
     ring: Ints

@@ -127,7 +127,7 @@ class Pieces(NamedTuple):
 
 
 class Sources(NamedTuple):
-    """Words, what they are in lower case (none: they are ASCII), and the paths of their clusters (none: nobody asks)."""
+    """Words, their lower case (none: they are ASCII), and the paths of their clusters (none: nobody asks)."""
 
     words: Strings
     lowered: Strings
@@ -180,8 +180,8 @@ class Speller:
         return Pieces(letters, begins, ends)
 
     def look_up(self, words: Strings, vocabularies: Plain) -> Ints:
-        """codes[w, k]: the number, in the k-th vocabulary, of the value of term k for word w; UNKNOWN where it has none.
-        vocabularies: StringTables, plain."""
+        """codes[w, k]: the number, in the k-th vocabulary, of the value of term k for word w; UNKNOWN where it has
+        none. vocabularies: StringTables, plain."""
         codes = np.empty((words.n, len(self.terms)), np.int32)
         work = np.empty((3, len(self.terms)), np.int64)
         self._run(words, lambda *given: find_codes(*given, vocabularies, work, codes))  # type: ignore[call-arg]
