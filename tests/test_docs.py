@@ -143,7 +143,7 @@ def test_links_to_sections_lead_somewhere(page: str) -> None:
     "page", ["docs/architecture.md", "docs/references.md", "docs/performance.md", "docs/solvers.md"]
 )
 def test_files_named_exist(page: str) -> None:
-    """Every `folder/file.py` or `folder/` in backticks is in the package or the repository; a bare `file.py`, anywhere."""
+    """Every file and folder in backticks is in the package or in the repository; a file without folder, anywhere."""
     text = (ROOT / page).read_text(encoding="utf-8")
     named = set(re.findall(r"`([\w/]+(?:\.py|/))`", text))
     assert len(named) > 3
