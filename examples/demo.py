@@ -53,9 +53,7 @@ def learn_words() -> SequenceTagger:
     print(f"{'learner':<18}{'accuracy':>15}{'known words':>15}{'unknown words':>15}{'parameters':>13}{'seconds':>10}")
     chosen: SequenceTagger | None = None
     for name, learner in LEARNERS.items():
-        fit(
-            learner, "auto", (train[0][:5], train[1][:5])
-        )  # compiles kernels on the first run; then times compare
+        fit(learner, "auto", (train[0][:5], train[1][:5]))  # compiles kernels on the first run; then times compare
         model, seconds = fit(learner, "auto", train)
         scores = measure(model, train, test)
         cells = (scores.accuracy, scores.known_accuracy or 0, scores.unknown_accuracy or 0)
