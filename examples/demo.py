@@ -1,6 +1,6 @@
-"""What Tagwright does, in a minute: learn, measure, tag, explain. Run it with `make demo`.
+"""What Tagwright does, in a minute: train, measure, tag, explain. Run it with `make demo`.
 
-Everything is learned here and now from the embedded sample; nothing is downloaded. Colours on a terminal only.
+Everything is trained here and now on the sample corpus; nothing is downloaded. Colours appear on a terminal only.
 """
 
 from __future__ import annotations
@@ -50,14 +50,14 @@ def learn_words() -> SequenceTagger:
     """Train every learner on parts of speech; return the CRF."""
     train, test = split("pos")
     headline("parts of speech", f"{len(train[0])} sentences to learn from, {len(test[0])} held out")
-    print(f"{'learner':<18}{'accuracy':>13}{'known words':>13}{'new words':>13}{'parameters':>13}{'seconds':>10}")
+    print(f"{'learner':<18}{'accuracy':>15}{'known words':>15}{'unknown words':>15}{'parameters':>13}{'seconds':>10}")
     chosen: SequenceTagger | None = None
     for name, learner in LEARNERS.items():
-        fit(learner, "auto", (train[0][:5], train[1][:5]))  # compiles kernels on the first run, so that times compare
+        fit(learner, "auto", (train[0][:5], train[1][:5]))  # compiles kernels on the first run; then times compare
         model, seconds = fit(learner, "auto", train)
         scores = measure(model, train, test)
         cells = (scores.accuracy, scores.known_accuracy or 0, scores.unknown_accuracy or 0)
-        numbers = "".join([f"{cell:>13.2f}" for cell in cells])
+        numbers = "".join([f"{cell:>15.2f}" for cell in cells])
         print(f"{name:<18}{numbers}{model.n_parameters_:>13,}{seconds:>10.2f}")
         chosen = model if learner is CRF else chosen
     assert chosen is not None
@@ -94,8 +94,8 @@ def split(column: str) -> tuple[Corpus, Corpus]:
 
 
 def show_tags(tagger: SequenceTagger) -> None:
-    """Fresh sentences, tags under the words; a question mark where the model is not sure."""
-    headline("new sentences", f"? marks a tag that is less than {UNSURE:.0%} sure")
+    """Fresh sentences, tags under the words; a question mark where the model is unsure."""
+    headline("new sentences", f"? marks a tag with a probability below {UNSURE:.0%}")
     X = [sentence.split() for sentence in SENTENCES]
     found = zip(X, tagger.predict(X), tagger.predict_marginals(X), strict=True)
     for words, tags, rows in found:
@@ -112,7 +112,7 @@ def show_tags(tagger: SequenceTagger) -> None:
 
 
 def lines_that_fit(pairs: Sequence[tuple[str, str]]) -> Iterable[list[tuple[str, str]]]:
-    """Pairs in lines no wider than the terminal."""
+    """The pairs, in lines no wider than the terminal."""
     line: list[tuple[str, str]] = []
     used = 0
     for pair in pairs:
@@ -158,7 +158,7 @@ def headline(title: str, rest: str) -> None:
 
 
 def paint(text: str, code: int) -> str:
-    """`text` in an ANSI colour, where colours can be seen."""
+    """`text` in an ANSI colour, if the output is a terminal."""
     return f"\033[{code}m{text}\033[0m" if COLOURED else text
 
 

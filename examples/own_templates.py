@@ -1,4 +1,4 @@
-"""Write your own templates, look at what they make of a sentence, train with them, read the weights.
+"""Write your own templates, see which attributes they give a token, and train with them.
 
 python examples/own_templates.py
 """
@@ -11,7 +11,7 @@ TEMPLATES = """
 word lower suffix(1..3) @ 0      # the word, its lower case, its last one to three letters
 word @ -1, 1                     # its neighbours
 has_digit capitalised @ 0        # yes or no
-word[-1] & suffix(2)[0]          # a conjunction: the word before together with the ending
+word[-1] & suffix(2)[0]          # a conjunction: the previous word and the ending
 """
 
 features = FeatureSet.parse(TEMPLATES, name="mine")

@@ -1,4 +1,4 @@
-"""Find names in a stream of text as it arrives: a Tagger in front of standard input, spans out as JSON lines.
+"""Find names in text as it arrives on standard input, and print them as JSON lines.
 
 echo "Maria Lopez flew from Lisbon to Oslo ." | python examples/stream_names.py
 """

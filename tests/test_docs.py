@@ -17,15 +17,21 @@ from pathlib import Path
 
 import pytest
 
+import tagwright
 from tagwright.attributes import FUNCTIONS, PRESETS, FeatureSet
 
 ROOT = Path(__file__).parents[1]
+PACKAGE = Path(tagwright.__file__).parent
 PAGES = ["README.md", "docs/cli.md", "docs/api.md", "docs/templates.md", "docs/solvers.md"]
 EXACT = ["docs/label-bias.md"]  # pages whose numbers are the point: they are compared, too
 PLAIN = [
+    "docs/architecture.md",
     "docs/dependencies.md",
+    "docs/growth.md",
     "docs/guided.md",
     "docs/hmsvm.md",
+    "docs/performance.md",
+    "docs/references.md",
     "docs/results/README.md",
     "docs/sample.md",
     "CONTRIBUTING.md",
@@ -118,6 +124,32 @@ def test_links_lead_somewhere(page: str) -> None:
     text = (ROOT / page).read_text(encoding="utf-8")
     for target in re.findall(r"\]\(([^)#]+)\)", text):
         assert target.startswith("https://") or ((ROOT / page).parent / target).exists(), target
+
+
+def sections(page: Path) -> set[str]:
+    """The names by which a link reaches the headings of a page, as GitHub makes them."""
+    titles = re.findall(r"^#+ (.*)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-") for title in titles}
+
+
+@pytest.mark.parametrize("page", [*PAGES, *EXACT, *PLAIN])
+def test_links_to_sections_lead_somewhere(page: str) -> None:
+    text = (ROOT / page).read_text(encoding="utf-8")
+    for target, section in re.findall(r"\]\(([^)#:]*)#([^)]+)\)", text):
+        assert section in sections((ROOT / page).parent / target if target else ROOT / page), f"{target}#{section}"
+
+
+@pytest.mark.parametrize(
+    "page", ["docs/architecture.md", "docs/references.md", "docs/performance.md", "docs/solvers.md"]
+)
+def test_files_named_exist(page: str) -> None:
+    """Every file and folder in backticks is in the package or in the repository; a file without folder, anywhere."""
+    text = (ROOT / page).read_text(encoding="utf-8")
+    named = set(re.findall(r"`([\w/]+(?:\.py|/))`", text))
+    assert len(named) > 3
+    bare = {file.name for file in PACKAGE.rglob("*.py")}
+    missing = [name for name in named if name not in bare and not any((top / name).exists() for top in (PACKAGE, ROOT))]
+    assert sorted(missing) == []
 
 
 @pytest.mark.parametrize(

@@ -175,7 +175,6 @@ def test_features_are_counted(kind: str, monkeypatch: pytest.MonkeyPatch) -> Non
     scores, data = prepare(kind, n=30)
     labels = np.where(np.arange(data.n_tokens) % 7 == 3, -1, data.labels).astype(np.int32)
     labels[data.offsets[5]] = -1
-    size = scores.pattern.n_weights + 3 * 3 + 2 * 3
     objective = make_objective(scores, data._replace(labels=labels), "sequence_log")
     assert len(objective.blocks) > 1
     counts = Weights.split(objective.count_features(), 3)

@@ -84,8 +84,8 @@ class Cells(NamedTuple):
 
 class Lookup(NamedTuple):
     """The hash tables of some groups: group g has slots[begins[g] : begins[g + 1]], in which a key leads to the forms
-    of its two members in one number (0: none). Member k has its forms in row rows[g, k] (NOBODY: there is no such member),
-    and at token p those of the key at p + shifts[g, k]."""
+    of its two members in one number (0: none). Member k has its forms in row rows[g, k] (NOBODY: there is no such
+    member), and at token p those of the key at p + shifts[g, k]."""
 
     slots: Longs
     begins: Longs  # [G + 1]

@@ -242,8 +242,8 @@ def fill_table(
 @tight_kernel
 def sort_locations(locations: Ints, t: int, tables: Tables, ring: Ints) -> None:
     """Ask for what stands at the locations of token t, and sort them: rows of the table from the front, weights from
-    the back, rows of unknown words after those of the table; then how many there are of both kinds of rows, and where the
-    weights begin. In `ring` [RING, S + 3], at the token's turn."""
+    the back, rows of unknown words after those of the table; then how many there are of both kinds of rows, and where
+    the weights begin. In `ring` [RING, S + 3], at the token's turn."""
     S, k, R = locations.shape[1], natural(t % RING), tables.table.shape[0]
     n_rows, n_unknown, free = 0, 0, S
     for s in range(S):

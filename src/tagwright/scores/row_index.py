@@ -181,8 +181,8 @@ def list_locations(
     out: Ints,
 ) -> None:  # fmt: skip
     """The locations of the tokens of the sentences `first` to `last` − 1, out [n, S]; of the wanted ones [n], or of all
-    where `wanted` is empty. readers [S, 6]: source of a slot, its offset, where the locations of its known forms begin and how far apart
-    they are, which of the source's slots it is, and how many forms of the source are known."""
+    where `wanted` is empty. readers [S, 6]: source of a slot, its offset, where the locations of its known forms begin
+    and how far apart they are, which of the source's slots it is, and how many forms of the source are known."""
     unknown = Locations(*of_unknown)
     S, n, base = readers.shape[0], offsets[last], offsets[first]
     for i in range(first, last):

@@ -161,8 +161,8 @@ class Speller:
         needing = [argument for f, (_, argument) in zip(functions, terms, strict=True) if f.source == CLUSTER]
         if clusters is None and needing:
             raise TemplateError(
-                f"`cluster({needing[0]})` needs word clusters: give features=(templates, WordClusters.learn(sentences)), "
-                "on the command line --clusters FILE"
+                f"`cluster({needing[0]})` needs word clusters: give features=(templates, "
+                "WordClusters.learn(sentences)), on the command line --clusters FILE"
             )
         self._wanted = WANTS_LOWER * any(f.source != WRITTEN for f in functions)
         self._wanted |= WANTS_DIGITS * any(f.kind == DIGITS for f in functions)

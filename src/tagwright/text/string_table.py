@@ -131,8 +131,8 @@ def find_number(
 
 @tight_kernel
 def find_strings(given: Plain, plain: Plain, first: int, unknown: Longs, found: Ints) -> int:
-    """As StringTable.find, of plain tuples. unknown [n]: keys first, then from the front the strings that are not there; returns how
-    many they are."""
+    """As StringTable.find, of plain tuples. unknown [n]: keys first, then from the front the strings that are not there;
+    returns how many they are."""
     strings, known, slots = Strings(*given), Strings(*plain[0]), plain[1]
     n, n_unknown, S = strings.begins.shape[0], 0, slots.shape[0]
     for k in range(n):
