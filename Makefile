@@ -25,7 +25,7 @@ lint: $(READY)
 test: lint
 	$(BIN)/python -m pytest -n 2
 
-# All tests, with the indices of kernels checked (but for those of _registers.py, which are LLVM's).
+# All tests, with the indices of kernels checked (but for those of _simd.py, which are LLVM's).
 bounds: $(READY)
 	rm -rf build/bounds
 	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=build/bounds $(BIN)/python -m pytest -n 2

@@ -26,7 +26,7 @@ LAYERS = (
         "arrays",
         "_kernel_cache",
         "_jit",
-        "_registers",
+        "_simd",
         "sequence",
     ),
     ("io",),

@@ -11,8 +11,8 @@ it is put in where it is called: a call passes seven numbers for every array, wh
 
 `natural(i)` is an index that is known not to be negative. Numba asks of every index that it has loaded or computed
 whether it counts from the back, as a[-1] does: three instructions, a tenth of the time of tagging and of a training
-pass. Only inner loops that were measured to need it have it, beside what shows that the index is in range; all other indices
-are as Python has them.
+pass. Only inner loops that were measured to need it have it, beside what shows that the index is in range; all other
+indices are as Python has them.
 
 `fastmath` is limited to contraction (a·b + c in one rounding) and reassociation; NaN and infinity keep their meaning.
 """

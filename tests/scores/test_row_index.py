@@ -62,7 +62,7 @@ def test_several_attributes_need_a_row_and_none_is_nowhere() -> None:
 
 def test_a_weight_too_far_away_gets_a_row(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "locate_forms", getattr(locate_forms, "py_func", locate_forms))  # which reads LARGEST
-    monkeypatch.setattr(module, "fetch_early", lambda *_: None)
+    monkeypatch.setattr(module, "prefetch", lambda *_: None)
     monkeypatch.setattr(module, "LARGEST", 0)
     _, _, scores = prepare("word @ 0")
     assert scores.index.n_rows == len(scores.encoder.columns[0].values)

@@ -99,7 +99,7 @@ def test_strings_with_the_same_key_are_told_apart(monkeypatch: pytest.MonkeyPatc
         "same_letters",
     ):
         monkeypatch.setattr(module, name, getattr(getattr(module, name), "py_func", getattr(module, name)))
-    monkeypatch.setattr(module, "fetch_early", lambda *_: None)
+    monkeypatch.setattr(module, "prefetch", lambda *_: None)
     monkeypatch.setattr(module, "first_slot", getattr(first_slot, "py_func", first_slot))
     monkeypatch.setattr(module, "load_bytes", lambda a, p, n: int.from_bytes(a[p : p + n].tobytes(), "little"))
     monkeypatch.setattr(module, "string_key", lambda letters, begin, end: LONG if end >= begin else EMPTY)

@@ -17,7 +17,7 @@ Underflow is never hidden. Every factor is at most 1, so a step's entries below 
 unless the sums they belong to (c_t, g_t, Σ u_t) are about as small. A sentence where one falls under FLOOR, or c_t g_t
 under PAIR_FLOOR, is given up here, `done` says so, and the caller repeats it with chain/log_space.py.
 
-Two sentences of like length walk in lock step: each row of M that is loaded serves both (_registers.py).
+Two sentences of like length walk in lock step: each row of M that is loaded serves both (_simd.py).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tagwright._jit import tight_kernel
-from tagwright._registers import add_products, largest
+from tagwright._simd import add_products, largest
 from tagwright.arrays import Bools, Doubles, Floats, Ints, Longs, empty_rows, padded, zero_rows
 from tagwright.chain.candidate_forward_backward import ScaledTable, expect_over_candidates
 from tagwright.chain.candidates import Candidates, StepTable

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tagwright._jit import natural, tight_kernel
-from tagwright._registers import BYTES, best_sums, largest, largest_sum, lowest_bit, reaching, sums_reaching
+from tagwright._simd import BYTES, best_sums, lanes_at_least, largest, largest_sum, lowest_bit, sums_at_least
 from tagwright.arrays import Doubles, Floats, Ints, Longs, empty_rows, padded
 from tagwright.chain.candidate_viterbi import best_paths_over_candidates
 from tagwright.chain.candidates import Candidates, StepTable
@@ -83,7 +83,7 @@ def first_largest(row: Floats, Y: int) -> int:
     for first in range(0, Y, 64):
         bits = 0
         for j in range(first, min(first + 64, Y), BYTES // row.itemsize):
-            bits |= reaching(row, peak, j) << (j - first)
+            bits |= lanes_at_least(row, peak, j) << (j - first)
         if bits != 0:
             return int(min(first + lowest_bit(bits), Y - 1))  # NaN may lead beyond the last label
     return 0
@@ -101,7 +101,7 @@ def find_survivors(previous: Floats, bounds: Floats, Y: int, survivors: Longs) -
     for first in range(0, Y, 64):
         bits = 0
         for j in range(first, min(first + 64, Y), BYTES // previous.itemsize):
-            bits |= sums_reaching(previous, bonus, peak, j) << (j - first)
+            bits |= sums_at_least(previous, bonus, peak, j) << (j - first)
         while bits != 0:
             survivors[natural(n)] = first + lowest_bit(bits)
             bits &= bits - 1
@@ -126,7 +126,7 @@ def first_best(scores: Floats, bonus: Floats, Y: int) -> int:
     for first in range(0, Y, 64):
         bits = 0
         for j in range(first, min(first + 64, Y), BYTES // scores.itemsize):
-            bits |= sums_reaching(scores, bonus, peak, j) << (j - first)
+            bits |= sums_at_least(scores, bonus, peak, j) << (j - first)
         if bits != 0:
             return int(min(first + lowest_bit(bits), Y - 1))  # NaN may lead beyond the last label
     return 0

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tagwright._jit import tight_kernel
-from tagwright._registers import fetch_early
+from tagwright._simd import prefetch
 from tagwright.arrays import Ints, Longs, Plain
 from tagwright.attributes.templates import Cell
 from tagwright.encode.batch import UnknownWords
@@ -288,7 +288,7 @@ def find_combinations(
                 if n >= PREFETCH_DISTANCE:
                     write_forms(waiting, w, lookup, g, forms)
                 waiting[w, 0], waiting[w, 1], waiting[w, 2], waiting[w, 3] = key, q, begin, end
-                fetch_early(lookup.slots, first + first_slot(key, size))
+                prefetch(lookup.slots, first + first_slot(key, size))
                 n += 1
         for k in range(max(0, n - PREFETCH_DISTANCE), n):
             write_forms(waiting, k % PREFETCH_DISTANCE, lookup, g, forms)

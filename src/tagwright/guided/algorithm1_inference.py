@@ -34,7 +34,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tagwright._jit import tight_kernel
-from tagwright._registers import largest
+from tagwright._simd import largest
 from tagwright.arrays import Bools, Floats, Ints, Longs
 from tagwright.guided.chart import (
     NONE,

@@ -19,7 +19,7 @@ import numpy as np
 from tagwright._jit import tight_kernel
 from tagwright.arrays import Bools, Doubles, Floats, Ints, Longs
 from tagwright.chain.viterbi import MARGIN, step, trace_back
-from tagwright.scores.wide_rows import AHEAD, Numbers, TokenWeights, WidePattern, add_token, fetch_token
+from tagwright.scores.wide_rows import PREFETCH_DISTANCE, Numbers, TokenWeights, WidePattern, add_token, fetch_token
 
 ROUNDING = np.float32(MARGIN)
 
@@ -31,8 +31,8 @@ def score_tokens(
 ) -> None:  # fmt: skip
     """Emission rows of one sentence from its tokens' weights; the gold labels are handicapped by the margin."""
     for p in range(begin, end):
-        if p + AHEAD < end:
-            fetch_token(p + AHEAD, pointers, middles, firsts, Y, weights)
+        if p + PREFETCH_DISTANCE < end:
+            fetch_token(p + PREFETCH_DISTANCE, pointers, middles, firsts, Y, weights)
         row = emission[p - begin]
         row[:] = 0
         row[gold[p]] = -margin

@@ -33,7 +33,7 @@ from tagwright.chain.forward_backward import Chain
 from tagwright.losses.run import Loss, Run
 from tagwright.optim.descent import Minimum, Reason, flattened
 from tagwright.optim.vectors import inner
-from tagwright.scores.wide_rows import AHEAD, Numbers, TokenWeights, WidePattern, add_token, fetch_token
+from tagwright.scores.wide_rows import PREFETCH_DISTANCE, Numbers, TokenWeights, WidePattern, add_token, fetch_token
 
 RATE = 0.5
 """η."""
@@ -54,8 +54,8 @@ def score_batch(
     for n in range(order.shape[0]):
         begin, end = offsets[order[n]], offsets[order[n] + 1]
         for p in range(begin, end):
-            if p + AHEAD < end:
-                fetch_token(p + AHEAD, pointers, middles, firsts, Y, weights)
+            if p + PREFETCH_DISTANCE < end:
+                fetch_token(p + PREFETCH_DISTANCE, pointers, middles, firsts, Y, weights)
             emission[row] = 0
             add_token(p, pointers, middles, firsts, sizes, values, labels, Y, weights, emission[row])
             emission[row, Y:] = 0

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tagwright._jit import natural, tight_kernel
-from tagwright._registers import fetch_early
+from tagwright._simd import prefetch
 from tagwright.arrays import Doubles, Floats, Ints, Longs, Workers, cut_evenly, zero_rows
 from tagwright.encode.batch import Batch
 from tagwright.scores.linear import PIECES, PREFETCH_DISTANCE, LinearMap
@@ -105,8 +105,8 @@ def sum_tokens(
         even = begin + (end - begin) // 2 * 2
         for e in range(begin, even, 2):
             if e + 2 * PREFETCH_DISTANCE + 1 < tokens.shape[0]:
-                fetch_early(gradient, tokens[e + 2 * PREFETCH_DISTANCE])
-                fetch_early(gradient, tokens[e + 2 * PREFETCH_DISTANCE + 1])
+                prefetch(gradient, tokens[e + 2 * PREFETCH_DISTANCE])
+                prefetch(gradient, tokens[e + 2 * PREFETCH_DISTANCE + 1])
             a, b = gradient[natural(tokens[natural(e)])], gradient[natural(tokens[natural(e + 1)])]
             for j in range(target.shape[0]):
                 target[j] += a[j] + b[j]
@@ -128,7 +128,7 @@ def sum_entries(
         begin, end = pattern_pointers[a], pattern_pointers[a + 1]
         for e in range(pointers[k], pointers[k + 1]):
             if e + 2 * PREFETCH_DISTANCE < rows.shape[0]:
-                fetch_early(gradient, rows[e + 2 * PREFETCH_DISTANCE])
+                prefetch(gradient, rows[e + 2 * PREFETCH_DISTANCE])
             row = gradient[natural(rows[natural(e)])]
             for w in range(begin, end):
                 number = row[natural(labels[natural(w)])]

@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tagwright._jit import natural, tight_kernel
-from tagwright._registers import fetch_early, sum_rows
+from tagwright._simd import prefetch, sum_rows
 from tagwright.arrays import Floats, Ints, Longs, Plain, Workers, empty_rows, padded, zero_rows
 from tagwright.encode.batch import Batch
 from tagwright.encode.encoder import Encoder
@@ -223,8 +223,8 @@ def fill_table(
                     n_rows += 1
                 else:
                     a = slots.bases[k] + code
-                    fetch_early(weights.labels, weights.pointers[natural(a)])
-                    fetch_early(weights.values, weights.pointers[natural(a)])
+                    prefetch(weights.labels, weights.pointers[natural(a)])
+                    prefetch(weights.values, weights.pointers[natural(a)])
                     lists[n_lists] = a
                     n_lists += 1
             row = table[locations[f * S + s] - first_row]
@@ -249,15 +249,15 @@ def sort_locations(locations: Ints, t: int, tables: Tables, ring: Ints) -> None:
     for s in range(S):
         location = locations[natural(t), s]
         if location >= R:
-            fetch_early(tables.unknown, location - R)
+            prefetch(tables.unknown, location - R)
             n_unknown += 1
         elif location > NOWHERE:
-            fetch_early(tables.table, location)
+            prefetch(tables.table, location)
             ring[k, natural(n_rows)] = location
             n_rows += 1
         elif location < NOWHERE:
-            fetch_early(tables.weights.labels, (-2 - location) // SHORT)
-            fetch_early(tables.weights.values, (-2 - location) // SHORT)
+            prefetch(tables.weights.labels, (-2 - location) // SHORT)
+            prefetch(tables.weights.values, (-2 - location) // SHORT)
             free -= 1
             ring[k, natural(free)] = location
     if n_unknown > 0:

@@ -22,7 +22,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tagwright._jit import natural, tight_kernel
-from tagwright._registers import fetch_early
+from tagwright._simd import prefetch
 from tagwright.arrays import Bools, Floats, Ints, Longs, Plain
 from tagwright.encode.batch import Batch
 from tagwright.encode.encoder import Encoder
@@ -145,7 +145,7 @@ def locate_forms(codes: Ints, of_slots: Plain, pointers: Longs, n_rows: int, loc
     for f in range(codes.shape[0]):
         if f + 1 < codes.shape[0]:  # ask for what the next form reads
             for k in range(slots.pointers[S]):
-                fetch_early(pointers, slots.bases[k] + max(0, codes[f + 1, slots.terms[k]]))
+                prefetch(pointers, slots.bases[k] + max(0, codes[f + 1, slots.terms[k]]))
         for s in range(S):
             begin, n, size = 0, 0, 0  # first weight of the last attribute that has any; such attributes; all weights
             for k in range(slots.pointers[s], slots.pointers[s + 1]):
@@ -190,7 +190,7 @@ def list_locations(
         for p in range(begin, end):
             for s in range(S if p + PREFETCH_DISTANCE < n else 0):
                 if readers[s, 4] == 0:  # of each source the first: its other slots are beside it
-                    fetch_early(known, readers[s, 2] + forms[readers[s, 0], p + PREFETCH_DISTANCE] * readers[s, 3])
+                    prefetch(known, readers[s, 2] + forms[readers[s, 0], p + PREFETCH_DISTANCE] * readers[s, 3])
             if wanted.shape[0] > 0 and not wanted[p]:
                 for s in range(S):
                     out[p - base, s] = NOWHERE

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tagwright._jit import tight_kernel
-from tagwright._registers import best_sums
+from tagwright._simd import best_sums
 from tagwright.arrays import Bools, Doubles, Floats, Ints, Longs, Plain, Shorts, empty_rows, zero_rows
 from tagwright.chain.candidates import FEW
 from tagwright.chain.viterbi import Steps, first_best, step

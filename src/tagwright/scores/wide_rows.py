@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tagwright._jit import tight_kernel
-from tagwright._registers import BYTES, fetch_early, sum_rows
+from tagwright._simd import BYTES, prefetch, sum_rows
 from tagwright.arrays import LANES, Bools, Doubles, Floats, Ints, Longs
 from tagwright.encode.batch import spread
 from tagwright.scores.expanded import TokenAttributes
@@ -27,7 +27,7 @@ Numbers = NDArray[np.signedinteger[Any]]
 """Of weights: 32 bits where that is enough, else 64."""
 NARROW = 8
 """Labels that are read one by one."""
-AHEAD = 2
+PREFETCH_DISTANCE = 2
 """Tokens between asking for weights and reading them."""
 
 
@@ -129,9 +129,9 @@ def fetch_token(p: int, pointers: Longs, middles: Longs, firsts: Numbers, Y: int
     """Ask for the weights of token p."""
     for e in range(pointers[p], middles[p]):
         for w in range(firsts[e], firsts[e] + Y, LANES):
-            fetch_early(weights, w)
+            prefetch(weights, w)
     for e in range(middles[p], pointers[p + 1]):
-        fetch_early(weights, firsts[e])
+        prefetch(weights, firsts[e])
 
 
 @tight_kernel

@@ -11,7 +11,7 @@ from functools import cached_property
 import numpy as np
 
 from tagwright._jit import tight_kernel
-from tagwright._registers import fetch_early
+from tagwright._simd import prefetch
 from tagwright.arrays import Ints, Longs
 
 EMPTY = -1
@@ -68,7 +68,7 @@ def find_keys(keys: Longs, slots: Longs, found: Ints) -> None:
     n = slots.shape[0]
     for k in range(keys.shape[0]):
         if k + PREFETCH_DISTANCE < keys.shape[0]:
-            fetch_early(slots, first_slot(keys[k + PREFETCH_DISTANCE], n))
+            prefetch(slots, first_slot(keys[k + PREFETCH_DISTANCE], n))
         slot = first_slot(keys[k], n)
         while slots[slot] != keys[k] and slots[slot] != EMPTY:  # nearly never
             slot = (slot + 2) & (n - 1)

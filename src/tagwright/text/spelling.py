@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tagwright._jit import tight_kernel
-from tagwright._registers import fetch_early
+from tagwright._simd import prefetch
 from tagwright.arrays import Bytes, Ints, Longs, Plain
 from tagwright.errors import TemplateError
 from tagwright.text import characters
@@ -428,7 +428,7 @@ def find_codes(
         for k in range(K):
             if ends[k] > begins[k]:
                 keys[k] = string_key(letters, begins[k], ends[k])
-                fetch_early(slots, bounds[k] + first_slot(keys[k], bounds[k + 1] - bounds[k]))
+                prefetch(slots, bounds[k] + first_slot(keys[k], bounds[k + 1] - bounds[k]))
         for k in range(K):
             codes[w, k] = empty[k] if ends[k] == begins[k] else UNKNOWN
             if ends[k] > begins[k]:

@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tagwright._jit import tight_kernel
-from tagwright._registers import fetch_early, load_bytes
+from tagwright._simd import load_bytes, prefetch
 from tagwright.arrays import Bytes, Ints, Longs, Plain
 from tagwright.text.key_table import EMPTY, PREFETCH_DISTANCE, first_slot, slots_for
 from tagwright.text.strings import Strings, join
@@ -131,15 +131,15 @@ def find_number(
 
 @tight_kernel
 def find_strings(given: Plain, plain: Plain, first: int, unknown: Longs, found: Ints) -> int:
-    """As StringTable.find, of plain tuples. unknown [n]: keys first, then from the front the strings that are not there;
-    returns how many they are."""
+    """As StringTable.find, of plain tuples. unknown [n]: keys first, then from the front the strings that are not
+    there; returns how many they are."""
     strings, known, slots = Strings(*given), Strings(*plain[0]), plain[1]
     n, n_unknown, S = strings.begins.shape[0], 0, slots.shape[0]
     for k in range(n):
         unknown[k] = string_key(strings.letters, strings.begins[k], strings.ends[k])
     for k in range(n):
         if k + PREFETCH_DISTANCE < n:
-            fetch_early(slots, first_slot(unknown[k + PREFETCH_DISTANCE], S))
+            prefetch(slots, first_slot(unknown[k + PREFETCH_DISTANCE], S))
         begin, end = strings.begins[k], strings.ends[k]
         number = find_number(unknown[k], strings.letters, begin, end, slots, 0, S, known, 0)
         found[k] = number + first if number != UNKNOWN else UNKNOWN

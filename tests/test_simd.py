@@ -6,17 +6,17 @@ import numpy as np
 import pytest
 
 from tagwright._jit import JIT, tight_kernel
-from tagwright._registers import (
+from tagwright._simd import (
     BYTES,
     add_products,
     best_sums,
+    lanes_at_least,
     largest,
     largest_sum,
     load_bytes,
     lowest_bit,
-    reaching,
     sum_rows,
-    sums_reaching,
+    sums_at_least,
 )
 from tagwright.arrays import Floats, padded
 
@@ -150,7 +150,7 @@ def test_numbers_of_two_kinds_are_refused() -> None:
 
 @tight_kernel
 def bits_of(row: Floats, bonus: Floats, limit: float, place: int) -> tuple[int, int]:
-    return reaching(row, limit, place), sums_reaching(row, bonus, limit, place)
+    return lanes_at_least(row, limit, place), sums_at_least(row, bonus, limit, place)
 
 
 @tight_kernel

@@ -5,10 +5,10 @@
     best_sums       out = max_k ( numbers[which[k]] + M[which[k]] ) + row
     largest         max_j row[j]
     largest_sum     max_j row[j] + bonus[j]
-    reaching        which of a vector's numbers row[j] are at least a limit, as bits
-    sums_reaching   the same of row[j] + bonus[j]
+    lanes_at_least  which of a vector's numbers row[j] are at least a limit, as bits
+    sums_at_least   the same of row[j] + bonus[j]
     load_bytes      up to seven bytes of an array as one number
-    fetch_early     asks for a row of a table, or a number of a vector, that will be read soon: no result, only speed
+    prefetch        asks for a row of a table, or a number of a vector, that will be read soon: no result, only speed
 
 A compiler's loop over the columns of a product loads and stores the sums at every k. Here a block of `width` vectors of
 both sums is held in registers while k runs, and every vector of M that is loaded serves both: 65 of the 80 GFLOP/s that
@@ -83,12 +83,12 @@ def largest_sum(row: Floats, bonus: Floats, n: int) -> float:
     return (row[:n] + bonus[:n]).max()  # type: ignore[no-any-return]
 
 
-def reaching(row: Floats, limit: float, place: int) -> int:
+def lanes_at_least(row: Floats, limit: float, place: int) -> int:
     """Bit k: row[place + k] ≥ limit, for the numbers of a vector from `place` on."""
     return sum(1 << k for k in range(BYTES // row.itemsize) if row[place + k] >= limit)
 
 
-def sums_reaching(row: Floats, bonus: Floats, limit: float, place: int) -> int:
+def sums_at_least(row: Floats, bonus: Floats, limit: float, place: int) -> int:
     """Bit k: row[place + k] + bonus[place + k] ≥ limit."""
     return sum(1 << k for k in range(BYTES // row.itemsize) if row[place + k] + bonus[place + k] >= limit)
 
@@ -103,7 +103,7 @@ def load_bytes(letters: NDArray[np.uint8], p: int, n: int) -> int:
     return int.from_bytes(letters[p : p + n].tobytes(), "little")
 
 
-def fetch_early(table: Any, row: int) -> None:
+def prefetch(table: Any, row: int) -> None:
     """Nothing that a program could see."""
 
 
@@ -245,7 +245,7 @@ if numba is not None and llvm is not None and llvm_blocks is not None:
             found = vectors.larger(*halves)
         return builder.extract_element(found, ir.Constant(INT, 0))
 
-    def _emit_reaching(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def _emit_at_least(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         """A sum, if there is a bonus; a comparison; its bits as a number. The last two arguments: limit and place."""
         arrays = [context.make_array(kind)(context, builder, a) for kind, a in zip(signature.args[:-2], args[:-2])]
         vectors = _Vectors(context, builder, signature.args[0])
@@ -280,11 +280,11 @@ if numba is not None and llvm is not None and llvm_blocks is not None:
     def _emit_lowest(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         return builder.cttz(args[0], ir.Constant(ir.IntType(1), 1))
 
-    def _reaching(_: Any, row: Any, limit: Any, place: Any) -> Any:
-        return types.int64(row, row.dtype, types.intp), _emit_reaching
+    def _lanes_at_least(_: Any, row: Any, limit: Any, place: Any) -> Any:
+        return types.int64(row, row.dtype, types.intp), _emit_at_least
 
-    def _sums_reaching(_: Any, row: Any, bonus: Any, limit: Any, place: Any) -> Any:
-        return (types.int64(row, bonus, row.dtype, types.intp), _emit_reaching) if _alike(row, bonus) else None
+    def _sums_at_least(_: Any, row: Any, bonus: Any, limit: Any, place: Any) -> Any:
+        return (types.int64(row, bonus, row.dtype, types.intp), _emit_at_least) if _alike(row, bonus) else None
 
     def _lowest(_: Any, bits: Any) -> Any:
         return types.int64(types.int64), _emit_lowest
@@ -313,7 +313,7 @@ if numba is not None and llvm is not None and llvm_blocks is not None:
     def _largest_sum(_: Any, row: Any, bonus: Any, n: Any) -> Any:
         return (row.dtype(row, bonus, types.intp), _emit_largest) if _alike(row, bonus) else None
 
-    def _emit_fetch(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def _emit_prefetch(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         """Every cache line of the first 256 bytes of a row, or the one of a number in a vector; a longer row is fetched
         by the machine's own foresight."""
         table = context.make_array(signature.args[0])(context, builder, args[0])
@@ -327,18 +327,18 @@ if numba is not None and llvm is not None and llvm_blocks is not None:
             builder.call(fetch, [builder.gep(first, [ir.Constant(LONG, 64 * line)]), to_read, keep, data])
         return context.get_dummy_value()
 
-    def _fetch_early(_: Any, table: Any, row: Any) -> Any:
-        return types.void(table, types.intp), _emit_fetch
+    def _prefetch(_: Any, table: Any, row: Any) -> Any:
+        return types.void(table, types.intp), _emit_prefetch
 
     load_bytes = numba.extending.intrinsic(_load_bytes)
-    fetch_early = numba.extending.intrinsic(_fetch_early)
+    prefetch = numba.extending.intrinsic(_prefetch)
     sum_rows = numba.extending.intrinsic(_sum_rows)
     add_block = numba.extending.intrinsic(_add_block)
     best_sums = numba.extending.intrinsic(_best_sums)
     largest = numba.extending.intrinsic(_largest)
     largest_sum = numba.extending.intrinsic(_largest_sum)
-    reaching = numba.extending.intrinsic(_reaching)
-    sums_reaching = numba.extending.intrinsic(_sums_reaching)
+    lanes_at_least = numba.extending.intrinsic(_lanes_at_least)
+    sums_at_least = numba.extending.intrinsic(_sums_at_least)
     lowest_bit = numba.extending.intrinsic(_lowest)
 
 
