@@ -7,7 +7,8 @@ look at the same pieces.
 
     words ─► Speller.spell ─► Pieces: for every word and term a piece, absent where the function gives no value
 
-To add a function: a line in FUNCTIONS with a kind of its own, and a branch in `cut_piece` that gives its piece.
+Where pieces can begin and end is marked once for every word (`mark_word`): a term is two of these marks. To add a
+function: a line in FUNCTIONS with marks of its own, and the lines in `mark_word` that set them.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from tagwright._jit import tight_kernel
+from tagwright._jit import natural, tight_kernel
 from tagwright._simd import prefetch
 from tagwright.arrays import Bytes, Ints, Longs, Plain
 from tagwright.errors import TemplateError
@@ -45,9 +46,15 @@ SHAPE_LENGTH = 64
 """Characters that a shape looks at; a longer word is no word."""
 
 WRITTEN, LOWERED, CLUSTER = range(3)
-"""Where a value is cut from: the word, the word in lower case, the path of its cluster."""
-WHOLE, PREFIX, SUFFIX, SHAPE, LONGSHAPE, DIGITS, FIRST_TYPE, LENGTH, FLAG, ALWAYS, NEVER = range(11)
-"""How it is cut, or made."""
+"""What a value is cut from: the word, the word in lower case, the path of its cluster."""
+MADE, WHOLE, PREFIX, SUFFIX = range(4)
+"""How it is cut; MADE: it has marks of its own."""
+
+EMPTY_MARK, ABSENT_MARK, SHAPE, LONGSHAPE, DIGITS, FIRST_TYPE, LENGTH, PATH, FLAGS = 0, 1, 2, 4, 6, 8, 10, 12, 14
+"""Marks: of the empty piece at 0, of one that is absent; then where pieces begin, their ends after that, and an end for
+every flag. After them, for the word as it is written and in lower case: where it begins and ends, where its prefixes
+end and its suffixes begin, of 0, 1, 2 ... letters."""
+SPELLINGS = FLAGS + len(TESTS)
 
 WANTS_LOWER, WANTS_DIGITS = 1, 2
 """Bits: what some term needs."""
@@ -65,16 +72,30 @@ LENGTHS = np.array(
 class Function(NamedTuple):
     """A function that templates may name."""
 
-    kind: int
-    source: int
+    cut: int
+    source: int  # what it is cut from; of one that is MADE, where its marks are
     doc: str  # one line for the user
     n_arguments: int = 0
     flag: bool = False  # the value is always "", so names of attributes leave it out
-    test: Test | None = None  # of a flag that follows from the word's character classes
+
+    def marks(self, argument: int, longest: int) -> tuple[int, int]:
+        """Where the value begins and ends; longest: of all affixes that are asked for."""
+        if self.cut == MADE and self.flag:
+            return EMPTY_MARK, self.source
+        if self.cut == MADE:
+            return self.source, self.source + 1
+        if self.source == CLUSTER:
+            return PATH, PATH + 1
+        first = SPELLINGS + self.source * (2 * longest + 4)
+        if self.cut == WHOLE:
+            return first, first + 1
+        if self.cut == PREFIX:
+            return first, first + 2 + argument
+        return first + 3 + longest + argument, first + 1
 
 
 def _flag(test: Test, doc: str) -> Function:
-    return Function(FLAG, WRITTEN, doc, flag=True, test=test)
+    return Function(MADE, FLAGS + TESTS.index(test), doc, flag=True)
 
 
 FUNCTIONS: dict[str, Function] = {
@@ -84,13 +105,13 @@ FUNCTIONS: dict[str, Function] = {
     "suffix": Function(SUFFIX, WRITTEN, "the last n characters; absent in a shorter word", 1),
     "lprefix": Function(PREFIX, LOWERED, "the first n characters of the lower-cased word", 1),
     "lsuffix": Function(SUFFIX, LOWERED, "the last n characters of the lower-cased word", 1),
-    "shape": Function(SHAPE, WRITTEN, "letter classes, runs collapsed: McDonald-1998 is XxXx-d"),
+    "shape": Function(MADE, SHAPE, "letter classes, runs collapsed: McDonald-1998 is XxXx-d"),
     "longshape": Function(
-        LONGSHAPE, WRITTEN, f"letter classes of the first {LONGSHAPE_LENGTH} characters: Mc-98 is Xx-dd"
+        MADE, LONGSHAPE, f"letter classes of the first {LONGSHAPE_LENGTH} characters: Mc-98 is Xx-dd"
     ),
-    "digits": Function(DIGITS, WRITTEN, "the word with every digit as 0: 3.14 is 0.00; absent without a digit"),
-    "first_type": Function(FIRST_TYPE, WRITTEN, "the first character: lower, upper, digit or other"),
-    "length": Function(LENGTH, WRITTEN, "the length: 0 to 5, 6-7, 8-10, 11-14, 15+"),
+    "digits": Function(MADE, DIGITS, "the word with every digit as 0: 3.14 is 0.00; absent without a digit"),
+    "first_type": Function(MADE, FIRST_TYPE, "the first character: lower, upper, digit or other"),
+    "length": Function(MADE, LENGTH, "the length: 0 to 5, 6-7, 8-10, 11-14, 15+"),
     "capitalised": _flag(characters.capitalised, "the first character is a capital"),
     "all_capitals": _flag(characters.all_capitals, "every letter is a capital (USA, U.S., B-52, I)"),
     "has_capital": _flag(characters.has_capital, "there is a capital"),
@@ -102,8 +123,8 @@ FUNCTIONS: dict[str, Function] = {
     "capital_dot": _flag(characters.capital_dot, "the first character is a capital and there is a dot (Mr., U.S.)"),
     "punctuation": _flag(characters.punctuation, "no letter and no digit"),
     "cluster": Function(PREFIX, CLUSTER, "the first n bits of the word's cluster; absent without one", 1),
-    "bias": Function(ALWAYS, WRITTEN, "always there, beyond the sentence too", flag=True),
-    "edge": Function(NEVER, WRITTEN, "there only beyond the sentence: `edge @ -1` means first in the sentence"),
+    "bias": Function(MADE, EMPTY_MARK, "always there, beyond the sentence too", flag=True),
+    "edge": Function(MADE, EMPTY_MARK, "there only beyond the sentence: `edge @ -1` means first in the sentence"),
 }
 
 
@@ -149,28 +170,22 @@ class Speller:
     """Some functions with their arguments, ready to be run on any words."""
 
     def __init__(self, terms: Sequence[tuple[str, int | None]], clusters: Paths | None = None) -> None:
-        self.clusters = clusters
-        functions = [FUNCTIONS[name] for name, _ in terms]
-        self.terms = np.array(
-            [
-                (f.kind, f.source, TESTS.index(f.test) if f.test is not None else argument or 0)
-                for f, (_, argument) in zip(functions, terms, strict=True)
-            ],
-            np.int64,
-        ).reshape(-1, 3)
-        needing = [argument for f, (_, argument) in zip(functions, terms, strict=True) if f.source == CLUSTER]
-        if clusters is None and needing:
+        pairs = [(FUNCTIONS[name], argument or 0) for name, argument in terms]
+        paths = [argument for f, argument in pairs if f.source == CLUSTER and f.cut == PREFIX]
+        if clusters is None and paths:
             raise TemplateError(
-                f"`cluster({needing[0]})` needs word clusters: give features=(templates, "
+                f"`cluster({paths[0]})` needs word clusters: give features=(templates, "
                 "WordClusters.learn(sentences)), on the command line --clusters FILE"
             )
-        self._wanted = WANTS_LOWER * any(f.source != WRITTEN for f in functions)
-        self._wanted |= WANTS_DIGITS * any(f.kind == DIGITS for f in functions)
-        affixes = [
-            argument or 0 for f, (_, argument) in zip(functions, terms, strict=True) if f.kind in (PREFIX, SUFFIX)
-        ]
+        affixes = [argument for f, argument in pairs if f.cut in (PREFIX, SUFFIX) and f.source != CLUSTER]
         self._longest = max(affixes, default=0)
-        self._paths = clusters if needing else None
+        self.terms = np.array(  # [K, 3]: two marks, and bytes that the value has at most (0: any number)
+            [(*f.marks(n, self._longest), n if f.cut == PREFIX and f.source == CLUSTER else 0) for f, n in pairs],
+            np.int64,
+        ).reshape(-1, 3)
+        lowers = any(f.cut != MADE and f.source != WRITTEN for f, _ in pairs)
+        self._wanted = WANTS_LOWER * lowers | WANTS_DIGITS * any(f is FUNCTIONS["digits"] for f, _ in pairs)
+        self._paths = clusters if paths else None
 
     def spell(self, words: Strings) -> Pieces:
         """The values of all terms for all words."""
@@ -194,14 +209,15 @@ class Speller:
             compact = words.compact()
             lowered = compact.lower()
             paths = self._paths.find_paths(compact, lowered).compact()
-        work = np.empty((2, self._longest + 1, 2), np.int64), np.empty(15, np.int64)
+        marks = np.empty(SPELLINGS + 2 * (2 * self._longest + 4), np.int64)
+        marks[EMPTY_MARK], marks[ABSENT_MARK] = 0, ABSENT
         tables = CLASSES.numbers, SHAPES.numbers, flag_grid()
         while True:
             size = len(CONSTANTS) + 5 * len(words.letters) + len(lowered.letters) + len(paths.letters)
             letters = np.empty(size + PADDING, np.uint8)
             letters[: len(CONSTANTS)] = CONSTANT_LETTERS
             found = kernel(
-                (tuple(words), tuple(lowered), tuple(paths)), self.terms, tables, self._wanted, letters, *work
+                (tuple(words), tuple(lowered), tuple(paths)), self.terms, tables, self._wanted, letters, marks
             )
             if found == NOT_ASCII:
                 lowered = words.compact().lower()
@@ -234,41 +250,36 @@ def decode_point(letters: Bytes, p: int) -> tuple[int, int]:
 
 
 @tight_kernel
-def find_starts(letters: Bytes, begin: int, end: int, starts: Longs) -> int:
-    """starts[c, 0]: where the prefix of c characters ends; starts[c, 1]: where the suffix of c characters begins, for
-    all c that there is room for; returns the number of characters, or the largest c where there are more."""
-    longest = starts.shape[0] - 1
-    starts[0, 0], starts[0, 1] = begin, end
-    p, n = begin, 0
-    while p < end and n < longest:
-        p += 1
-        while p < end and letters[p] & 0xC0 == 0x80:
-            p += 1
+def mark_spelling(letters: Bytes, begin: int, end: int, ascii: bool, marks: Longs, first: int, longest: int) -> None:
+    """The marks of one spelling of a word, from marks[first] on; those of affixes that it is too short for are where
+    nothing is."""
+    marks[first], marks[first + 1] = begin, end
+    p, q, n = begin, end, 0
+    while n <= longest:
+        marks[natural(first + 2 + n)], marks[natural(first + 3 + longest + n)] = p, q
         n += 1
-        starts[n, 0] = p
-    p, m = end, 0
-    while p > begin and m < longest:
-        p -= 1
-        while p > begin and letters[p] & 0xC0 == 0x80:
-            p -= 1
-        m += 1
-        starts[m, 1] = p
-    return n
+        if p >= end:
+            break
+        p, q = p + 1, q - 1
+        while not ascii and p < end and letters[p] & 0xC0 == 0x80:
+            p += 1
+        while not ascii and q > begin and letters[q] & 0xC0 == 0x80:
+            q -= 1
+    for c in range(n, longest + 1):
+        marks[natural(first + 2 + c)], marks[natural(first + 3 + longest + c)] = begin - 1, end + 1
 
 
 @tight_kernel
-def write_shapes(
-    letters: Bytes, begin: int, end: int, tables: Tables, wanted: int, free: int, room: int, sizes: Longs
-) -> int:
-    """The shape of a word from `free` on, its longshape after so much `room`, the word with zeros for digits after as
-    much again. sizes [4]: of the three (ABSENT where there is no digit), and the number of characters. Returns the
-    classes (256 · those of the first character + those of the rest), NEVER_MET where a character was."""
-    first, rest, n, last = 0, 0, 0, 0
+def write_shapes(letters: Bytes, begin: int, end: int, tables: Tables, wanted: int, free: int, marks: Longs) -> int:
+    """The shape of a word, its longshape and the word with zeros for digits into the letters from `free` on, with as
+    much room for each as the word takes; their marks, and that of its length. Returns the classes (256 · those of the
+    first character + those of the rest), NEVER_MET where a character was."""
+    first, rest, n, last, room = 0, 0, 0, 0, end - begin
     shape, longshape, digits = free, free + room, free + 2 * room
     p = begin
     while p < end:
         point, size = decode_point(letters, p)
-        kind, letter = int(tables.classes[point]), int(tables.shapes[point])
+        kind, letter = int(tables.classes[natural(point)]), int(tables.shapes[natural(point)])
         if kind == 0 or letter == 0:
             return NEVER_MET
         if n == 0:
@@ -286,17 +297,20 @@ def write_shapes(
             digits = write_letter(letters, p, size, point, 48 if kind & DIGIT else point, digits)
         n += 1
         p += size
-    sizes[0], sizes[1], sizes[3] = shape - free, longshape - free - room, n
-    sizes[2] = digits - free - 2 * room if (first | rest) & DIGIT else -1
+    marks[SHAPE], marks[SHAPE + 1] = free, shape
+    marks[LONGSHAPE], marks[LONGSHAPE + 1] = free + room, longshape
+    marks[DIGITS], marks[DIGITS + 1] = free + 2 * room, digits if (first | rest) & DIGIT else ABSENT
+    length = min(n, LENGTHS.shape[0] - 1)
+    marks[LENGTH], marks[LENGTH + 1] = LENGTHS[length, 0], LENGTHS[length, 1]
     return 256 * first + rest
 
 
 @tight_kernel
 def write_letter(letters: Bytes, p: int, size: int, point: int, letter: int, at: int) -> int:
     """The character at p, or the ASCII letter that stands for it; returns its end."""
-    if letter == point:
+    if letter == point and size > 1:
         return copy_letters(letters, p, p + size, letters, at)
-    letters[at] = letter
+    letters[natural(at)] = letter
     return at + 1
 
 
@@ -312,105 +326,67 @@ def write_lower(letters: Bytes, begin: int, end: int, at: int) -> int:
 
 
 @tight_kernel
-def cut_piece(term: Longs, bounds: Longs, sizes: Longs, starts: Longs, flags: int) -> tuple[int, int]:
-    """The value of a term (kind, source, argument) for one word, as the beginning and end of its piece.
-
-    bounds [8]: of the word, its lower case, its path, and where what write_shapes wrote begins, and how far apart;
-    sizes: as spell_word has them; starts: as find_starts; flags: bit b says whether TESTS[b] holds."""
-    kind, source, argument = term[0], term[1], term[2]
-    begin, end = bounds[2 * source], bounds[2 * source + 1]
-    free, room = bounds[6], bounds[7]
-    if kind == WHOLE:
-        return begin, end
-    if kind == PREFIX and source == CLUSTER:
-        return begin, min(begin + argument, end)
-    if kind == PREFIX and argument <= sizes[4 + source]:
-        return begin, starts[source, argument, 0]
-    if kind == SUFFIX and argument <= sizes[4 + source]:
-        return starts[source, argument, 1], end
-    if kind == FLAG and flags >> argument & 1:
-        return 0, 0
-    if kind == SHAPE:
-        return free, free + sizes[0]
-    if kind == LONGSHAPE:
-        return free + room, free + room + sizes[1]
-    if kind == DIGITS and sizes[2] >= 0:
-        return free + 2 * room, free + 2 * room + sizes[2]
-    if kind == FIRST_TYPE and sizes[3] > 0:
-        return FIRST_TYPES[sizes[6], 0], FIRST_TYPES[sizes[6], 1]
-    if kind == LENGTH:
-        n = min(sizes[3], LENGTHS.shape[0] - 1)
-        return LENGTHS[n, 0], LENGTHS[n, 1]
-    if kind == ALWAYS:
-        return 0, 0
-    return 0, ABSENT
-
-
-@tight_kernel
-def spell_word(
-    sources: Sources, w: int, terms: Longs, tables: Tables, wanted: int, letters: Bytes, at: int, starts: Longs,
-    sizes: Longs, bounds: Longs, begins: Longs, ends: Longs,
-) -> int:  # fmt: skip
-    """The pieces of all terms for word w [K], in the letters from `at` on; returns their end, or why it gives up.
-
-    Work: starts [2, longest affix + 1, 2]; bounds [8]; sizes [7], the lengths of shape, longshape, digits and word, of
-    both spellings as far as affixes go, and the type of the first character."""
+def mark_word(sources: Sources, w: int, tables: Tables, wanted: int, letters: Bytes, at: int, marks: Longs) -> int:
+    """All marks of word w, what they lead to being written into the letters from `at` on; returns its end, or why it
+    gives up."""
     words, lowered, paths = sources.words, sources.lowered, sources.paths
-    bounds[0], bounds[1] = at, copy_letters(words.letters, words.begins[w], words.ends[w], letters, at)
-    bounds[2], bounds[3] = bounds[0], bounds[1]
+    begin, end = at, copy_letters(words.letters, words.begins[w], words.ends[w], letters, at)
+    low, free = begin, end
+    ascii = lowered.begins.shape[0] == 0 and wanted & WANTS_LOWER != 0
     if lowered.begins.shape[0] > 0:
-        bounds[2] = bounds[1]
-        bounds[3] = copy_letters(lowered.letters, lowered.begins[w], lowered.ends[w], letters, bounds[2])
-    elif wanted & WANTS_LOWER:
-        bounds[2], bounds[3] = bounds[1], write_lower(letters, bounds[0], bounds[1], bounds[1])
-        if bounds[3] == NOT_ASCII:
+        low, free = end, copy_letters(lowered.letters, lowered.begins[w], lowered.ends[w], letters, end)
+    elif ascii:
+        low, free = end, write_lower(letters, begin, end, end)
+        if free == NOT_ASCII:
             return NOT_ASCII
-    bounds[4], bounds[5], bounds[6] = 0, ABSENT, bounds[3]
+    longest = (marks.shape[0] - SPELLINGS) // 4 - 2
+    mark_spelling(letters, begin, end, ascii, marks, SPELLINGS, longest)
+    mark_spelling(letters, low, free, ascii, marks, SPELLINGS + 2 * longest + 4, longest)
+    marks[PATH], marks[PATH + 1] = 0, ABSENT
     if paths.begins.shape[0] > 0 and paths.ends[w] > paths.begins[w]:
-        bounds[4] = bounds[3]
-        bounds[5] = copy_letters(paths.letters, paths.begins[w], paths.ends[w], letters, bounds[4])
-        bounds[6] = bounds[5]
-    bounds[7] = bounds[1] - bounds[0]
-    found = write_shapes(letters, bounds[0], bounds[1], tables, wanted, bounds[6], bounds[7], sizes)
+        marks[PATH] = free
+        free = copy_letters(paths.letters, paths.begins[w], paths.ends[w], letters, free)
+        marks[PATH + 1] = free
+    found = write_shapes(letters, begin, end, tables, wanted, free, marks)
     if found == NEVER_MET:
         return NEVER_MET
     first = found >> 8
-    sizes[6] = 0 if first & LOWER else 1 if first & CAPITAL else 2 if first & DIGIT else 3
-    for source in range(2):
-        at, last = bounds[2 * source], bounds[2 * source + 1]
-        if lowered.begins.shape[0] == 0 and wanted & WANTS_LOWER:  # ASCII: a character is a byte
-            sizes[4 + source] = last - at
-            for c in range(min(starts.shape[1], last - at + 1)):
-                starts[source, c, 0], starts[source, c, 1] = at + c, last - c
-        else:
-            sizes[4 + source] = find_starts(letters, at, last, starts[source])
-    flags = int(tables.flags[first, found & 255])
+    kind = 0 if first & LOWER else 1 if first & CAPITAL else 2 if first & DIGIT else 3
+    marks[FIRST_TYPE], marks[FIRST_TYPE + 1] = FIRST_TYPES[kind, 0], FIRST_TYPES[kind, 1] if end > begin else ABSENT
+    flags = int(tables.flags[natural(first), natural(found & 255)])
+    for k in range(SPELLINGS - FLAGS):
+        marks[FLAGS + k] = (flags >> k & 1) - 1  # 0: the empty piece; −1: none
+    return free + 3 * (end - begin)
+
+
+@tight_kernel
+def cut_pieces(terms: Longs, marks: Longs, begins: Longs, ends: Longs) -> None:
+    """The pieces of all terms [K] for the word with these marks."""
     for k in range(terms.shape[0]):
-        begins[k], ends[k] = cut_piece(terms[k], bounds, sizes, starts, flags)
-    return int(bounds[6] + 3 * bounds[7])
+        begins[k], ends[k] = marks[natural(terms[k, 0])], marks[natural(terms[k, 1])]
+        if terms[k, 2] > 0:
+            ends[k] = min(ends[k], begins[k] + terms[k, 2])
 
 
 @tight_kernel
 def spell_words(
-    given: Plain, terms: Longs, known: Plain, wanted: int, letters: Bytes, starts: Longs, sizes: Longs,
-    begins: Longs, ends: Longs,
-) -> int:  # fmt: skip
+    given: Plain, terms: Longs, known: Plain, wanted: int, letters: Bytes, marks: Longs, begins: Longs, ends: Longs
+) -> int:
     """As Speller.spell; Sources and Tables come as plain tuples. All pieces stay in the letters."""
     sources = Sources(Strings(*given[0]), Strings(*given[1]), Strings(*given[2]))
     tables, at = Tables(*known), len(CONSTANTS)
     for w in range(sources.words.begins.shape[0]):
-        at = spell_word(
-            sources, w, terms, tables, wanted, letters, at, starts, sizes[:7], sizes[7:], begins[w], ends[w]
-        )
+        at = mark_word(sources, w, tables, wanted, letters, at, marks)
         if at < 0:
             return at
+        cut_pieces(terms, marks, begins[w], ends[w])
     return at
 
 
 @tight_kernel
 def find_codes(
-    given: Plain, terms: Longs, known: Plain, wanted: int, letters: Bytes, starts: Longs, sizes: Longs,
-    vocabularies: Plain, work: Longs, codes: Ints,
+    given: Plain, terms: Longs, known: Plain, wanted: int, letters: Bytes, marks: Longs, vocabularies: Plain,
+    work: Longs, codes: Ints,
 ) -> int:  # fmt: skip
     """As Speller.look_up; work [3, K]. The pieces of a word take the place of those of the word before."""
     sources = Sources(Strings(*given[0]), Strings(*given[1]), Strings(*given[2]))
@@ -420,11 +396,10 @@ def find_codes(
     )  # fmt: skip
     begins, ends, keys = work[0], work[1], work[2]
     for w in range(sources.words.begins.shape[0]):
-        found = spell_word(
-            sources, w, terms, tables, wanted, letters, len(CONSTANTS), starts, sizes[:7], sizes[7:], begins, ends
-        )
+        found = mark_word(sources, w, tables, wanted, letters, len(CONSTANTS), marks)
         if found < 0:
             return found
+        cut_pieces(terms, marks, begins, ends)
         for k in range(K):
             if ends[k] > begins[k]:
                 keys[k] = string_key(letters, begins[k], ends[k])
