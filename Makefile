@@ -2,8 +2,9 @@
 PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
+CHECKED = NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$(CURDIR)/build/bounds $(BIN)/python -m pytest -n 2
 
-.PHONY: setup demo test lint bounds bench-quick clean
+.PHONY: setup demo test lint bounds bounds-all bench-quick clean
 
 setup: $(READY)
 
@@ -24,11 +25,15 @@ lint: $(READY)
 
 test: lint
 	$(BIN)/python -m pytest -n 2
+	$(CHECKED) -m bounds
 
-# All tests, with the indices of kernels checked (but for those of _simd.py, which are LLVM's).
+# Tests with the indices of kernels checked (but for those of _simd.py, which are LLVM's): those marked `bounds`,
+# which reach the kernels quickly, or all.
 bounds: $(READY)
-	rm -rf build/bounds
-	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=build/bounds $(BIN)/python -m pytest -n 2
+	$(CHECKED) -m bounds
+
+bounds-all: $(READY)
+	$(CHECKED)
 
 bench-quick: $(READY)
 	@$(BIN)/python -m benchmarks.quick

@@ -159,3 +159,39 @@ SIZE = {size}
 def times(x):
     return x * SIZE
 """
+
+
+BOUNDS = """
+import sys
+sys.path.insert(0, sys.argv[1])
+from checked_indices import count_from_the_front
+count_from_the_front()
+import numpy as np
+from tagwright._jit import kernel, tight_kernel
+
+@tight_kernel
+def item(values, i):
+    return values[i]
+
+@kernel
+def change(table, i, j):
+    table[i, j] = item(table[i], j) + 1
+
+table = np.arange(6.0).reshape(2, 3)
+change(table, 1, 2)
+assert table[1, 2] == 6
+for wrong in ((-1, 0), (0, -1), (2, 0), (0, 3)):
+    try:
+        change(table, *wrong)
+    except IndexError:
+        continue
+    raise AssertionError(wrong)
+"""
+
+
+def test_checked_indices_count_from_the_front(tmp_path: Path) -> None:
+    """And that is how `make bounds` finds kernels that use −1, which is "not found", as an index."""
+    (tmp_path / "bounds.py").write_text(BOUNDS)
+    checked = {**os.environ, "NUMBA_BOUNDSCHECK": "1", "NUMBA_CACHE_DIR": str(tmp_path)}
+    tests = str(Path(__file__).parent)
+    subprocess.run([sys.executable, "bounds.py", tests], cwd=tmp_path, env=checked, check=True)

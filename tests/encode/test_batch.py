@@ -8,6 +8,7 @@ import tracemalloc
 from dataclasses import fields, is_dataclass
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from toy import toy_columns, toy_words
@@ -16,6 +17,8 @@ from tagwright.attributes import resolve
 from tagwright.encode.batch import Batch, spread
 from tagwright.encode.encoder import Encoder
 from tagwright.encode.text import Text
+
+pytestmark = pytest.mark.bounds
 
 TEMPLATES = "word lower suffix(1..2) shape @ -1..1\nword[-1] & word[0]\nsuffix(1)[0] & suffix(1)[1] @ 0..1"
 

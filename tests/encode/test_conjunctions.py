@@ -13,6 +13,8 @@ from tagwright.encode.encoder import Encoder
 from tagwright.encode.text import Text
 from tagwright.errors import TemplateError
 
+pytestmark = pytest.mark.bounds
+
 TEMPLATES = {
     "one": ("word[-1] & word[0]", 1),
     "two that share": ("word[-1] & word[0] @ 0..1", 1),

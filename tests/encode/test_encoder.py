@@ -12,6 +12,8 @@ from tagwright.encode.encoder import Encoder
 from tagwright.encode.text import Text
 from tagwright.errors import DataError
 
+pytestmark = pytest.mark.bounds
+
 RICH = """
 word lower suffix(1..2) shape has_digit @ -1..1
 word @ -2, 2

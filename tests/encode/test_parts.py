@@ -17,6 +17,8 @@ from tagwright.encode.text import Text
 from tagwright.scores.pattern import count_occurrences, find_pattern
 from tagwright.text.strings import join
 
+pytestmark = pytest.mark.bounds
+
 TEMPLATES = "word lower suffix(1..2) shape @ -1..1\nword[-1] & word[0] @ 0..1\nsuffix(1)[-1] & suffix(1)[0] & shape[1]"
 CUTS = {"one": [0, 90], "two": [0, 30, 90], "many": [0, 1, 2, 40, 41, 89, 90]}
 KINDS = {

@@ -11,6 +11,8 @@ import pytest
 from tagwright.encode.text import Text
 from tagwright.errors import DataError
 
+pytestmark = pytest.mark.bounds
+
 TEXT = [["a", "", "Ωé"], ["東京"], ["\n", "\ud800", "\U0001f600b"]]
 
 

@@ -7,6 +7,8 @@ import pytest
 
 from tagwright.scores.adjoint import Lists
 
+pytestmark = pytest.mark.bounds
+
 
 @pytest.mark.parametrize("n", [0, 1, 50, 4000])
 def test_lists_hold_the_entries_of_every_owner(n: int) -> None:

@@ -98,6 +98,7 @@ def named_emission(scores: LinearScores, X: list) -> np.ndarray:
     return np.array(out)
 
 
+@pytest.mark.bounds
 @pytest.mark.parametrize("kind", ["words", "columns"])
 def test_emission_of_unknown_words_is_the_sum_over_named_attributes(kind: str) -> None:
     scores, _ = prepare(kind)

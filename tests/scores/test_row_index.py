@@ -17,6 +17,8 @@ from tagwright.scores.pattern import find_pattern
 from tagwright.scores.row_index import NOWHERE, SHORT, RowIndex, locate_forms
 from tagwright.text.strings import Strings
 
+pytestmark = pytest.mark.bounds
+
 N_LABELS = SHORT + 4
 X = [["often", f"rare{k}", "often", "some"] for k in range(N_LABELS)] + [["some", "often", "some"]] * SHORT
 Y = [[k, 0, k, 1] for k in range(N_LABELS)] + [[k, 2, k] for k in range(SHORT)]

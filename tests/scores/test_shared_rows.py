@@ -16,6 +16,8 @@ from tagwright.scores.linear import LinearMap
 from tagwright.scores.pattern import find_pattern
 from tagwright.scores.shared_rows import FEW, NO_ROW
 
+pytestmark = pytest.mark.bounds
+
 RNG = np.random.default_rng(3)
 N_LABELS = 11  # no multiple of a vector
 WORDS = ["".join(RNG.choice(list("aeinst"), size=RNG.integers(1, 7))) for _ in range(400)]

@@ -14,6 +14,8 @@ from tagwright.encode.encoder import Encoder
 from tagwright.encode.text import Text
 from tagwright.scores.tables import Counts, Spelling, TableScores, chain_tables, endings, kind_of
 
+pytestmark = pytest.mark.bounds
+
 LABELS = ["A", "B", "C"]
 BETA = 5.0
 STRANGERS = ["ya", "YA", "yA", "Za", "Xzyb", "zzzzzb", "1-b", "qqq", "é", "", "xXyc", "Yc", "-", "İzmira", "ﬁ"]

@@ -43,7 +43,7 @@ def all_rows(scores: LinearScores, data: Batch) -> np.ndarray:
     return rows
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("dtype", [pytest.param(np.float32, marks=pytest.mark.bounds), np.float64])
 @pytest.mark.parametrize("Y", [2, FEW, 70])
 @pytest.mark.parametrize("kind", list(MAKERS))
 def test_labels_equal_those_of_rows_and_viterbi(kind: str, Y: int, dtype: type) -> None:
@@ -85,7 +85,7 @@ def test_threads_have_memory_of_their_own() -> None:
         assert [found.tolist() for found, _ in pool.map(tagging.best, parts)] == expected
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("dtype", [pytest.param(np.float32, marks=pytest.mark.bounds), np.float64])
 @pytest.mark.parametrize("Y", [2, FEW, 30])
 @pytest.mark.parametrize("kind", ["words", "columns"])
 def test_candidates_equal_those_of_rows_and_viterbi(kind: str, Y: int, dtype: type) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import unicodedata
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -18,6 +19,8 @@ from tagwright.text.characters import (
     flag_grid,
     shape_of,
 )
+
+pytestmark = pytest.mark.bounds
 
 
 def test_every_code_point_has_a_class() -> None:

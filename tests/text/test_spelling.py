@@ -13,6 +13,8 @@ from tagwright.errors import TemplateError
 from tagwright.text.spelling import FUNCTIONS, LONGEST_AFFIX, Pieces, Speller
 from tagwright.text.strings import Strings
 
+pytestmark = pytest.mark.bounds
+
 NO = None
 Terms = list[tuple[str, int | None]]
 
@@ -155,5 +157,6 @@ def test_clusters() -> None:
     for n in (1, 2, 4, 9):
         expected = [None if (path := clusters.find(word)) is None else path[:n] for word in words]
         assert spell(words, [("suffix", 1), ("cluster", n)], clusters)[1] == expected
+    assert spell(words, [("cluster", 2)], WordClusters({})) == [[None] * len(words)]
     with pytest.raises(TemplateError, match="needs word clusters"):
         Speller([("cluster", 2)])

@@ -21,6 +21,8 @@ from tagwright.text.string_table import (
 )
 from tagwright.text.strings import Strings
 
+pytestmark = pytest.mark.bounds
+
 # Clashes, NULs (which look like padding), surrogates, characters of one to four bytes; up to and beyond seven bytes.
 STRINGS = st.lists(st.text(st.sampled_from("ab\0\nÉ東\ud800\U0001f600"), max_size=12), max_size=40)
 

@@ -9,6 +9,8 @@ from hypothesis import strategies as st
 
 from tagwright.text.strings import PADDING, Strings, join
 
+pytestmark = pytest.mark.bounds
+
 CHARACTERS = st.sampled_from("aAbÉΣİ\0\n東Ǆ\ud800\U00010400") | st.characters()
 VALUES = st.lists(st.text(CHARACTERS, max_size=6), max_size=10)
 SOME = ["a", "", "\0", "Ωé", "東京", "\ud800\udc00", "\U0001f600b", "x\0y\0", "", "x" * 1000]

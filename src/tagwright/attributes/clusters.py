@@ -23,7 +23,7 @@ from tagwright.attributes.class_tree import find_paths
 from tagwright.attributes.exchange import Tell, learn_classes
 from tagwright.errors import DataError, ParameterError
 from tagwright.text.string_table import StringTable
-from tagwright.text.strings import Strings
+from tagwright.text.strings import ABSENT, Strings
 
 
 class WordClusters:
@@ -104,8 +104,9 @@ class WordClusters:
             table.find(lowered.take(unknown), others)
             numbers[unknown] = others
         known = numbers >= 0
-        begins, ends = paths.begins[numbers], paths.ends[numbers]
-        return Strings(paths.letters, np.where(known, begins, 0), np.where(known, ends, -1))
+        begins, ends = np.zeros(words.n, np.int64), np.full(words.n, ABSENT, np.int64)
+        begins[known], ends[known] = paths.begins[numbers[known]], paths.ends[numbers[known]]
+        return Strings(paths.letters, begins, ends)
 
     @property
     def n_clusters(self) -> int:
