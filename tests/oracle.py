@@ -29,7 +29,7 @@ class TrigramLattice(Lattice):
 
 
 def scorer(lattice: Lattice) -> Callable[[Labelling], float]:
-    """The function F(y), as DIGEST section 1 has it; with trigrams where the lattice has them."""
+    """The function F(y), as docs/references.md has it; with trigrams where the lattice has them."""
     emission, transition = lattice.emission.tolist(), lattice.transition.tolist()
     start, stop = lattice.start.tolist(), lattice.stop.tolist()
     trigram = lattice.trigram.tolist() if isinstance(lattice, TrigramLattice) else None
