@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from toy import toy_words
 
-from tagwright.arrays import padded
 from tagwright.attributes.templates import resolve
 from tagwright.encode.encoder import Encoder
 from tagwright.encode.text import Text
@@ -18,7 +17,7 @@ from tagwright.learners._labels import number_labels
 from tagwright.optim.online import AveragedPerceptron
 from tagwright.scores.expanded import expand
 from tagwright.scores.pattern import find_pattern
-from tagwright.scores.wide_rows import TokenWeights, WidePattern
+from tagwright.scores.wide_rows import TokenData
 
 
 @pytest.mark.parametrize("boundaries", [True, False])
@@ -30,24 +29,20 @@ def test_every_update_is_the_primal_one(boundaries: bool) -> None:
     data = data._replace(labels=number_labels(flat, ["A", "B", "C"]))
     tokens = expand(encoder, data)
     pattern = find_pattern(encoder, data, Y, all_states=True, min_count=1)
-    longest = int(data.lengths.max())
-    rows = WidePattern.build(pattern, Y)
-    primal = AveragedPerceptron(rows, padded(Y), longest)
+    primal = AveragedPerceptron(TokenData.build(encoder, data, pattern, Y), boundaries=boundaries, margin=0.0)
     contexts, of_token = find_contexts(tokens, encoder.n_attributes)
     sequences = TrainingSequences(data.offsets, data.labels, of_token)
     dual = DualPerceptron(GramMatrix(contexts, Kernel("linear"), 16.0), sequences, Y)
-    lists = TokenWeights.build(tokens, rows)
     updates = 0
     for i in np.random.default_rng(0).permutation(np.repeat(np.arange(40), 3)):
         one = np.array([i])
-        wrong = primal.learn(one, data.offsets, data.labels, lists, boundaries=boundaries, margin=0.0)
+        wrong = primal.learn(one)
         assert dual.learn(one, boundaries=boundaries) == wrong
         updates += wrong > 0
-        np.testing.assert_array_equal(dual.state.transition[:, :Y], primal.transition[:, :Y])
-        np.testing.assert_array_equal([dual.state.start[:Y], dual.state.stop[:Y]], primal.ends[:, :Y])
+        np.testing.assert_array_equal(dual.state.chain.weights(), primal.state.chain.weights())
         p = int(data.offsets[i])
         firsts = pattern.pointers[tokens.attributes[tokens.pointers[p] : tokens.pointers[p + 1]]]
-        expected = [primal.weights[firsts + y].sum() for y in range(Y)]  # an attribute has weights for all labels
+        expected = [primal.state.weights[firsts + y].sum() for y in range(Y)]  # an attribute has weights for all labels
         np.testing.assert_array_equal(dual.state.scores[:, of_token[p]], expected)
     assert 20 < updates < 120
     average = np.zeros(pattern.n_weights + 15)

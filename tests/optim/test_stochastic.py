@@ -5,21 +5,22 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from tagwright.arrays import padded
 from tagwright.chain.forward_backward import Chain
 from tagwright.losses import LOSSES
 from tagwright.losses.run import Run
 from tagwright.optim import stochastic
-from tagwright.optim.stochastic import BATCH, RATE, AveragedAdaGrad, TokenData, minimise_stochastic
+from tagwright.optim.stochastic import BATCH, RATE, AveragedAdaGrad, minimise_stochastic
 from tagwright.scores import wide_rows
 from tagwright.scores.expanded import TokenAttributes
 from tagwright.scores.row_index import Pattern
-from tagwright.scores.wide_rows import TokenWeights, WidePattern
+from tagwright.scores.wide_rows import TokenData, TokenWeights, WidePattern
 
-Y, P, A, N = 3, 16, 6, 19
+Y, P, A, N = 3, padded(3), 6, 19
 
 
-def make(seed: int, weighted: bool) -> tuple[TokenData, TokenAttributes, Pattern]:
-    """Data as the kernels read them, and the attributes and the pattern that they were made of."""
+def make(seed: int, weighted: bool) -> tuple[TokenData, np.ndarray, TokenAttributes, Pattern]:
+    """Data as the kernels read them, the tokens' weights, and the attributes and the pattern that they were made of."""
     rng = np.random.default_rng(seed)
     lengths = rng.integers(1, 6, N)
     offsets = np.concatenate([[0], np.cumsum(lengths)])
@@ -33,17 +34,18 @@ def make(seed: int, weighted: bool) -> tuple[TokenData, TokenAttributes, Pattern
     gold = rng.integers(0, Y, n).astype(np.int32)
     weights = rng.random(n) + 0.5 if weighted else np.ones(n)
     tokens, wide = TokenAttributes(pointers, attributes, values), WidePattern.build(pattern, Y)
-    return TokenData(offsets, gold, weights, TokenWeights.build(tokens, wide), wide, P), tokens, pattern
+    return TokenData(offsets, gold, TokenWeights.build(tokens, wide), wide), weights, tokens, pattern
 
 
 class Plain:
     """One token after the other, with dictionaries for what is lazy."""
 
     def __init__(
-        self, data: TokenData, tokens: TokenAttributes, pattern: Pattern, loss: str, c2: float, free: np.ndarray
-    ) -> None:
+        self, data: TokenData, token_weights: np.ndarray, tokens: TokenAttributes, pattern: Pattern, loss: str,
+        c2: float, free: np.ndarray,
+    ) -> None:  # fmt: skip
         n = pattern.n_weights + Y * Y + 2 * Y
-        self.tokens, self.pattern = tokens, pattern
+        self.token_weights, self.tokens, self.pattern = token_weights, tokens, pattern
         self.loss, self.data, self.decay, self.free = loss, data, 2 * c2 / N, free
         self.w, self.G, self.last = np.zeros(n), np.zeros(n), np.zeros(n)
         self.trace: list[np.ndarray] = []  # the weights after each sentence
@@ -78,7 +80,7 @@ class Plain:
         emission, gold = np.array(rows), np.array(labels, np.int32)
         ends = self.w[n + Y * Y :]
         chain = Chain.build(self.w[n : n + Y * Y].reshape(Y, Y), ends[:Y], ends[Y:], np.float64)
-        counts = np.concatenate([data.weights[data.offsets[i] : data.offsets[i + 1]] for i in order])
+        counts = np.concatenate([self.token_weights[data.offsets[i] : data.offsets[i + 1]] for i in order])
         found = LOSSES[self.loss].of_run(Run(emission, np.array(offsets), gold, counts), chain, 0.0)
         edges = [found.transition, found.start, found.stop]
         self.trace += [self.w.copy()] * len(order)
@@ -104,23 +106,25 @@ def test_the_lazy_kernel_is_the_plain_algorithm(
 ) -> None:
     """With narrow = 1, attributes with two of three labels have rows, too."""
     monkeypatch.setattr(wide_rows, "NARROW", narrow)
-    data, tokens, given = make(epochs, weighted)
+    data, token_weights, tokens, given = make(epochs, weighted)
     n = given.n_weights
     free = np.ones(n + Y * Y + 2 * Y, np.bool_)
     free[[n + 1, n + Y * Y + 2]] = False
-    state = AveragedAdaGrad(np.zeros(len(free)), data, LOSSES[loss], free=free, c2=0.4, seed=5)
-    found = minimise_stochastic(state, max_epochs=epochs, tolerance=0)
-    plain = Plain(data, tokens, given, loss, 0.4, free)
+    training = AveragedAdaGrad(np.zeros(len(free)), data, token_weights, LOSSES[loss], free=free, c2=0.4, seed=5)
+    found = minimise_stochastic(training, max_epochs=epochs, tolerance=0)
+    plain = Plain(data, token_weights, tokens, given, loss, 0.4, free)
     for epoch in range(1, epochs + 1):
-        order = state.order(epoch)
+        order = training.order(epoch)
         for first in range(0, N, BATCH):
             plain.learn(order[first : first + BATCH])
         for w in range(len(free)):
             plain.move(w, 0.0)
-    weights = state.arrays["weights"]
-    reordered = np.concatenate([weights[data.pattern.find(slice(n))], weights[len(weights) - Y * Y - 2 * Y :]])
+    weights = training.state.weights
+    reordered = np.concatenate([weights[data.pattern.locate(slice(n))], weights[len(weights) - Y * Y - 2 * Y :]])
     np.testing.assert_allclose(reordered, plain.w, atol=1e-12)
-    others = np.delete(weights[: data.pattern.n_places], np.arange(data.pattern.n_weights)[data.pattern.find(slice(n))])
+    others = np.delete(
+        weights[: data.pattern.vector_size], np.arange(data.pattern.n_weights)[data.pattern.locate(slice(n))]
+    )
     assert not others.any()
     # the weights after sentence i count from the next one on; the last state has not been used yet
     average = np.mean([*plain.trace[N if epochs > 1 else 0 :]], axis=0)
@@ -129,10 +133,11 @@ def test_the_lazy_kernel_is_the_plain_algorithm(
 
 
 def test_orders_are_permutations_that_depend_on_seed_and_epoch() -> None:
-    data, _, pattern = make(0, False)
+    data, token_weights, _, pattern = make(0, False)
     free = np.ones(pattern.n_weights + Y * Y + 2 * Y, np.bool_)
     a, b = (
-        AveragedAdaGrad(np.zeros(len(free)), data, LOSSES["sequence_log"], free=free, c2=0.1, seed=s) for s in (1, 2)
+        AveragedAdaGrad(np.zeros(len(free)), data, token_weights, LOSSES["sequence_log"], free=free, c2=0.1, seed=s)
+        for s in (1, 2)
     )
     orders = [a.order(1), a.order(2), b.order(1)]
     assert all(sorted(order) == list(range(N)) for order in orders)

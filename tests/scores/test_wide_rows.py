@@ -8,7 +8,7 @@ import pytest
 from tagwright.scores import wide_rows
 from tagwright.scores.expanded import TokenAttributes
 from tagwright.scores.row_index import Pattern
-from tagwright.scores.wide_rows import TokenWeights, WidePattern, add_token
+from tagwright.scores.wide_rows import TokenData, TokenWeights, WidePattern, add_token_scores
 
 A, n, Y = 30, 40, 11
 
@@ -29,12 +29,12 @@ def test_a_wide_pattern_has_the_same_weights(narrow: int, share: float, monkeypa
     wide = WidePattern.build(pattern, Y)
     sizes, before = np.diff(wide.pointers), np.diff(pattern.pointers)
     np.testing.assert_array_equal(sizes, np.where(before > narrow, Y, before))
-    places = np.arange(pattern.n_weights)[wide.find(slice(None))] if not len(wide.places) else wide.places
-    np.testing.assert_array_equal(wide.labels[places], pattern.labels)
+    indices = wide.indices if len(wide.indices) else np.arange(pattern.n_weights)
+    np.testing.assert_array_equal(wide.labels[indices], pattern.labels)
     owners = np.repeat(np.arange(A), sizes)
-    np.testing.assert_array_equal(owners[places], np.repeat(np.arange(A), before))
-    real = wide.real if len(wide.real) else np.ones(wide.n_weights, np.bool_)
-    np.testing.assert_array_equal(np.flatnonzero(real), places)
+    np.testing.assert_array_equal(owners[indices], np.repeat(np.arange(A), before))
+    in_pattern = wide.in_pattern if len(wide.in_pattern) else np.ones(wide.n_weights, np.bool_)
+    np.testing.assert_array_equal(np.flatnonzero(in_pattern), indices)
     for a in np.flatnonzero(sizes == Y):
         np.testing.assert_array_equal(wide.labels[wide.pointers[a] : wide.pointers[a + 1]], np.arange(Y))
 
@@ -50,17 +50,16 @@ def test_scores_equal_the_definition(narrow: int, dtype: type, weighted: bool, m
     values = rng.normal(size=len(attributes)) if weighted else np.empty(0)
     wide = WidePattern.build(pattern, Y)
     tokens = TokenWeights.build(TokenAttributes(pointers, attributes, values), wide)
+    data = TokenData(np.array([0, n]), np.zeros(n, np.int32), tokens, wide)
     given = rng.normal(size=pattern.n_weights)
-    weights = np.full(wide.n_places, 1e9, dtype)  # what comes after the last weight must not be seen
+    weights = np.full(wide.vector_size, 1e9, dtype)  # what comes after the last weight must not be seen
     weights[: wide.n_weights] = 0
-    weights[wide.find(slice(pattern.n_weights))] = given
+    weights[wide.locate(slice(pattern.n_weights))] = given
     dense = np.zeros((A, Y))
     dense[np.repeat(np.arange(A), np.diff(pattern.pointers)), pattern.labels] = given
     for p in range(n):
         row = np.zeros(16, dtype)
-        add_token(
-            p, tokens.pointers, tokens.middles, tokens.firsts, tokens.sizes, tokens.values, wide.labels, Y, weights, row
-        )  # fmt: skip
+        add_token_scores(p, data, weights, row)
         here = slice(pointers[p], pointers[p + 1])
         truth = (dense[attributes[here]] * (values[here, None] if weighted else 1)).sum(axis=0)
         np.testing.assert_allclose(row[:Y], truth, atol=1e-5 if dtype is np.float32 else 1e-12)

@@ -11,7 +11,7 @@ Ties: the smallest label wins, as in chain/recursion.py.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -27,6 +27,21 @@ MARGIN = 1e-3
 """Safety of the pruning test against rounding."""
 PORTION = 1 << 18
 """Numbers that are compared at a time where bounds are made."""
+
+
+class PrunedSteps(Protocol):
+    """What decoding a sentence needs of a chain; shapes as in Steps."""
+
+    @property
+    def transition(self) -> Floats: ...
+    @property
+    def incoming(self) -> Floats: ...
+    @property
+    def start(self) -> Floats: ...
+    @property
+    def stop(self) -> Floats: ...
+    @property
+    def bounds(self) -> Floats: ...
 
 
 class Steps(NamedTuple):
@@ -145,6 +160,17 @@ def trace_back(delta: Floats, T: int, incoming: Floats, stop: Floats, found: Int
 
 
 @tight_kernel
+def best_path(emission: Floats, T: int, steps: PrunedSteps, delta: Floats, survivors: Longs, labels: Ints) -> float:
+    """The best labels of one sentence of T tokens into labels [≥ T]; their score. delta, survivors: as in `viterbi`."""
+    Y = steps.incoming.shape[0]
+    for j in range(delta.shape[1]):
+        delta[0, j] = steps.start[j] + emission[0, j]
+    for t in range(1, T):
+        labels[t - 1] = step(delta[t - 1], emission[t], steps.transition, steps.bounds, Y, survivors, delta[t])
+    return trace_back(delta, T, steps.incoming, steps.stop, labels)
+
+
+@tight_kernel
 def viterbi(
     emission: Floats, offsets: Longs, steps: Steps, delta: Floats, survivors: Longs, labels: Ints, scores: Doubles
 ) -> None:
@@ -152,14 +178,6 @@ def viterbi(
 
     Returned: labels [n], scores [N] (−inf where no labelling is possible; the labels then mean nothing).
     """
-    Y = steps.n_labels
     for i in range(offsets.shape[0] - 1):
-        begin = offsets[i]
-        T = offsets[i + 1] - begin
-        for j in range(delta.shape[1]):
-            delta[0, j] = steps.start[j] + emission[begin, j]
-        for t in range(1, T):
-            labels[begin + t - 1] = step(
-                delta[t - 1], emission[begin + t], steps.transition, steps.bounds, Y, survivors, delta[t]
-            )
-        scores[i] = trace_back(delta, T, steps.incoming, steps.stop, labels[begin:])
+        begin, end = offsets[i], offsets[i + 1]
+        scores[i] = best_path(emission[begin:end], end - begin, steps, delta, survivors, labels[begin:end])

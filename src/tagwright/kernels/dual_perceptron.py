@@ -24,9 +24,10 @@ from typing import NamedTuple
 import numpy as np
 
 from tagwright._jit import kernel
-from tagwright.arrays import Doubles, Ints, Longs, padded
+from tagwright.arrays import Doubles, Ints, Longs
+from tagwright.chain.viterbi import best_path
 from tagwright.kernels.gram import GramMatrix, GramRows
-from tagwright.optim.online import decode_sentence, fill_lead, update_edges
+from tagwright.optim.online import ChainSums, DecodingWork, OnlineChain, fill_bounds, update_chain
 
 
 class TrainingSequences(NamedTuple):
@@ -38,88 +39,55 @@ class TrainingSequences(NamedTuple):
 
 
 class DualState(NamedTuple):
-    """β, δ and H. The chain's rows are padded with −inf."""
+    """H, β and δ, and the lazy sums u of β and δ."""
 
     scores: Doubles  # [Y, M] H of every context
     beta: Doubles  # [M, Y]
-    transition: Doubles  # [Y, P] δ
-    incoming: Doubles  # [Y, P] δ, transposed
-    start: Doubles  # [P]
-    stop: Doubles  # [P]
+    chain: OnlineChain  # δ
+    beta_sums: Doubles  # [M, Y]
+    chain_sums: ChainSums
 
     @classmethod
     def build(cls, n_contexts: int, n_labels: int) -> DualState:
-        Y, P = n_labels, padded(n_labels)
-        transition, start, stop = np.full((Y, P), -np.inf), np.full(P, -np.inf), np.full(P, -np.inf)
-        transition[:, :Y], start[:Y], stop[:Y] = 0, 0, 0
-        return cls(np.zeros((Y, n_contexts)), np.zeros((n_contexts, Y)), transition, np.zeros((Y, P)), start, stop)
-
-
-class LazySums(NamedTuple):
-    """u: every update times the step in which it was made."""
-
-    beta: Doubles  # [M, Y]
-    transition: Doubles  # [Y, Y]
-    start: Doubles  # [Y]
-    stop: Doubles  # [Y]
-
-
-class DecodingWork(NamedTuple):
-    """Work of Viterbi."""
-
-    bounds: Doubles  # [Y, P] pruning bounds
-    emission: Doubles  # [L, P]
-    delta: Doubles  # [L, P]
-    survivors: Longs  # [Y]
-    path: Ints  # [L]
+        Y, M = n_labels, n_contexts
+        chain = OnlineChain.build(Y, np.float64)
+        return cls(np.zeros((Y, M)), np.zeros((M, Y)), chain, np.zeros((M, Y)), ChainSums.build(Y))
 
 
 @kernel
 def learn_sentences(
-    order: Longs, data: TrainingSequences, gram: GramRows, state: DualState, sums: LazySums, work: DecodingWork,
-    clock: int, boundaries: bool,
+    order: Longs, data: TrainingSequences, gram: GramRows, state: DualState, work: DecodingWork, clock: int,
+    boundaries: bool,
 ) -> int:  # fmt: skip
     """The sentences `order`, one after the other, from step `clock` on; returns the number of wrong tokens."""
-    Y, path = state.incoming.shape[0], work.path
+    gold, path = data.gold, work.path
     wrong = 0
-    fill_lead(state.transition, state.incoming, work.bounds)
+    fill_bounds(state.chain)
     for n in range(order.shape[0]):
         begin, end = data.offsets[order[n]], data.offsets[order[n] + 1]
-        T = end - begin
-        for t in range(T):
-            for y in range(Y):
-                work.emission[t, y] = state.scores[y, data.contexts[begin + t]]
-        decode_sentence(
-            T, work.emission, state.transition, state.incoming, state.start, state.stop, work.bounds, work.delta,
-            work.survivors, path,
-        )  # fmt: skip
+        for p in range(begin, end):
+            for y in range(state.scores.shape[0]):
+                work.emission[p - begin, y] = state.scores[y, data.contexts[p]]
+        best_path(work.emission, end - begin, state.chain, work.delta, work.survivors, path)
         now = float(clock + n)
         mistakes = 0
-        for t in range(T):
-            if path[t] != data.gold[begin + t]:
+        for p in range(begin, end):
+            if path[p - begin] != gold[p]:
                 mistakes += 1
-                correct_context(data.contexts[begin + t], data.gold[begin + t], path[t], now, gram, state, sums)
+                correct_context(data.contexts[p], gold[p], path[p - begin], now, gram, state)
         if mistakes > 0:
             wrong += mistakes
-            update_edges(
-                data.gold[begin:end], path, T, now, state.transition, state.incoming, state.start, state.stop,
-                sums.transition, sums.start, sums.stop, work.bounds,
-            )  # fmt: skip
-            if not boundaries:
-                state.start[:Y], state.stop[:Y] = 0.0, 0.0
-                sums.start[:], sums.stop[:] = 0.0, 0.0
+            update_chain(gold[begin:end], path, now, boundaries, state.chain, state.chain_sums)
     return wrong
 
 
 @kernel
-def correct_context(
-    m: int, right: int, given: int, now: float, gram: GramRows, state: DualState, sums: LazySums
-) -> None:
+def correct_context(m: int, right: int, given: int, now: float, gram: GramRows, state: DualState) -> None:
     """β(m, right) += 1 and β(m, given) −= 1, and H with them."""
     state.beta[m, right] += 1.0
     state.beta[m, given] -= 1.0
-    sums.beta[m, right] += now
-    sums.beta[m, given] -= now
+    state.beta_sums[m, right] += now
+    state.beta_sums[m, given] -= now
     row = gram.rows[gram.row_of[m]]
     for k in range(row.shape[0]):
         state.scores[right, k] += row[k]
@@ -127,35 +95,27 @@ def correct_context(
 
 
 class DualPerceptron:
-    """One training: β, δ, the lazy sums and the number of steps."""
+    """One training: its state and the number of steps."""
 
     def __init__(self, gram: GramMatrix, data: TrainingSequences, n_labels: int) -> None:
-        Y, P, M = n_labels, padded(n_labels), len(gram.contexts)
-        longest = int(np.diff(data.offsets).max())
         self.gram = gram
         self.data = data
-        self.state = DualState.build(M, Y)
-        self.sums = LazySums(np.zeros((M, Y)), np.zeros((Y, Y)), np.zeros(Y), np.zeros(Y))
+        self.state = DualState.build(len(gram.contexts), n_labels)
         self.clock = 1
-        self._work = DecodingWork(
-            np.empty((Y, P)), np.zeros((longest, P)), np.zeros((longest, P)), np.empty(Y, np.int64),
-            np.empty(longest, np.int32),
-        )  # fmt: skip
+        self._work = DecodingWork.build(data.offsets, n_labels, np.float64)
 
     def learn(self, order: Longs, *, boundaries: bool) -> int:
         """Go through some sentences; returns the number of wrong tokens."""
         wrong = 0
         for some in self.gram.portions(self.data.offsets, self.data.contexts, order):
             rows = self.gram.require_sentences(self.data.offsets, self.data.contexts, some)
-            wrong += learn_sentences(some, self.data, rows, self.state, self.sums, self._work, self.clock, boundaries)
+            wrong += learn_sentences(some, self.data, rows, self.state, self._work, self.clock, boundaries)
             self.clock += len(some)
         return wrong
 
     def average(self) -> Doubles:
         """[β | transition | start | stop], averaged over all steps so far."""
-        state, sums, Y = self.state, self.sums, self.sums.start.shape[0]
-        pairs = [
-            (state.beta, sums.beta), (state.transition[:, :Y], sums.transition), (state.start[:Y], sums.start),
-            (state.stop[:Y], sums.stop),
-        ]  # fmt: skip
-        return np.concatenate([(weights - u / self.clock).ravel() for weights, u in pairs])
+        state = self.state
+        weights = np.concatenate([state.beta.ravel(), state.chain.weights()])
+        sums = np.concatenate([u.ravel() for u in (state.beta_sums, *state.chain_sums)])
+        return weights - sums / self.clock

@@ -27,10 +27,9 @@ from tagwright.optim.descent import Iteration, Minimum, Point, Trail
 from tagwright.optim.lbfgs import minimise_lbfgs
 from tagwright.optim.owlqn import minimise_owlqn
 from tagwright.optim.progress import Progress
-from tagwright.optim.stochastic import RATE, AveragedAdaGrad, Epoch, TokenData, minimise_stochastic
+from tagwright.optim.stochastic import RATE, AdaGradState, AveragedAdaGrad, Epoch, minimise_stochastic
 from tagwright.optim.vectors import add_scaled, inner
-from tagwright.scores.expanded import expand
-from tagwright.scores.wide_rows import TokenWeights, WidePattern
+from tagwright.scores.wide_rows import TokenData
 
 SOLVERS = ("auto", "lbfgs", "owlqn", "cg", "sgd")
 TOLERANCES = {"lbfgs": 1e-5, "owlqn": 1e-4, "cg": 1e-5, "sgd": 0.1}
@@ -154,25 +153,23 @@ def _solve_stochastic(
 ) -> tuple[Minimum, Callable[[], State | None]]:
     """Averaged AdaGrad, a few sentences at a time, on one thread."""
     scores, data = problem.scores, problem.data
-    pattern = WidePattern.build(scores.pattern, scores.n_labels)
-    tokens = TokenWeights.build(expand(scores.encoder, data), pattern)
     weights = np.ones(data.n_tokens) if problem.weights is None else problem.weights
-    text = TokenData(data.offsets, data.labels, weights, tokens, pattern, scores.width)
+    tokens = TokenData.build(scores.encoder, data, scores.pattern, scores.n_labels)
     start = problem.start.astype(scores.dtype)
-    state = AveragedAdaGrad(start, text, problem.loss, free=problem.free, c2=problem.c2, seed=seed)
+    training = AveragedAdaGrad(start, tokens, weights, problem.loss, free=problem.free, c2=problem.c2, seed=seed)
     if stored is not None:
-        state.curve = tuple(stored["curve"].tolist())
-        state.arrays = {name: stored[name] for name in state.arrays}
+        training.curve = tuple(stored["curve"].tolist())
+        training.state = AdaGradState(*(stored[name] for name in AdaGradState._fields))
 
     def everything() -> State:
-        return {**state.arrays, "curve": np.array(state.curve), **watch.state()}
+        return {**training.state._asdict(), "curve": np.array(training.curve), **watch.state()}
 
     def tell(now: Epoch) -> bool:
         report = Progress(now.number, limits.max_iterations, now.objective, None, RATE, now.seconds, unit="epoch")
-        return watch(report, state.average)
+        return watch(report, training.average)
 
     found = minimise_stochastic(
-        state,
+        training,
         max_epochs=limits.max_iterations,
         tolerance=limits.tolerance,
         watch=tell,

@@ -11,7 +11,6 @@ from typing import Self
 import numpy as np
 
 from tagwright.arrays import Doubles, Longs, Workers
-from tagwright.encode.batch import Batch
 from tagwright.encode.text import Sentences
 from tagwright.learners._base import SequenceTagger
 from tagwright.learners._decoder import Decoder
@@ -22,10 +21,9 @@ from tagwright.learners._weights import transfer_weights
 from tagwright.objective.problem import Weights
 from tagwright.optim.online import AveragedPerceptron
 from tagwright.optim.progress import Progress
-from tagwright.scores.expanded import expand
 from tagwright.scores.linear import LinearMap
 from tagwright.scores.pattern import find_pattern
-from tagwright.scores.wide_rows import TokenWeights, WidePattern
+from tagwright.scores.wide_rows import TokenData
 
 PORTION = 512
 """Sentences a kernel call: between calls Ctrl-C is heard."""
@@ -75,8 +73,10 @@ class StructuredPerceptron(SequenceTagger):
         _, names, encoder, data = self._read_training(X, y)
         pattern = find_pattern(encoder, data, len(names), all_states=self.all_possible_states, min_count=self.min_count)
         scores = LinearMap.build(encoder, pattern, len(names), np.float32)
-        rows = WidePattern.build(pattern, len(names))
-        states = [AveragedPerceptron(rows, scores.width, int(data.lengths.max())) for _ in range(self.orders)]
+        tokens = TokenData.build(encoder, data, pattern, len(names))
+        states = [
+            AveragedPerceptron(tokens, boundaries=self.boundaries, margin=self.margin) for _ in range(self.orders)
+        ]
         if before is not None:
             start = np.zeros(pattern.n_weights + len(names) ** 2 + 2 * len(names))
             transfer_weights(before, encoder, pattern, names, start, np.empty(0, np.int64))
@@ -89,7 +89,7 @@ class StructuredPerceptron(SequenceTagger):
         )
         workers = Workers(min(count_jobs(self.n_jobs), self.orders))
         try:
-            self._learn(states, data, scores, watch, workers)
+            self._learn(states, scores, watch, workers)
         finally:
             workers.close()
 
@@ -100,7 +100,6 @@ class StructuredPerceptron(SequenceTagger):
     def _learn(
         self,
         states: list[AveragedPerceptron],
-        data: Batch,
         scores: LinearMap,
         watch: Watch[Doubles],
         workers: Workers,
@@ -108,13 +107,10 @@ class StructuredPerceptron(SequenceTagger):
         """All epochs."""
         began = time.perf_counter()
         random = np.random.default_rng(self.random_state)
-        tokens = TokenWeights.build(expand(self.encoder_, data), states[0].pattern)
-        wrong = np.zeros(len(states))
+        N, wrong = states[0].data.n_sentences, np.zeros(len(states))
 
         def learn(k: int, order: Longs) -> None:
-            wrong[k] += states[k].learn(
-                order, data.offsets, data.labels, tokens, boundaries=self.boundaries, margin=self.margin
-            )
+            wrong[k] += states[k].learn(order)
 
         def average() -> Doubles:
             Y = len(self.labels_)
@@ -127,9 +123,9 @@ class StructuredPerceptron(SequenceTagger):
         reason = "epochs"
         try:
             for epoch in range(1, self.epochs + 1):
-                orders = [random.permutation(data.n_sentences) for _ in states]
+                orders = [random.permutation(N) for _ in states]
                 wrong[:] = 0
-                for first in range(0, data.n_sentences, PORTION):
+                for first in range(0, N, PORTION):
                     workers.run(learn, [(k, order[first : first + PORTION]) for k, order in enumerate(orders)])
                 curve.append(float(wrong.mean()))
                 seconds = time.perf_counter() - began

@@ -24,16 +24,18 @@ import secrets
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tagwright._jit import tight_kernel
-from tagwright.arrays import Bools, Doubles, Floats, Ints, Longs, empty_rows
+from tagwright.arrays import Bools, Doubles, Floats, Ints, Longs, empty_rows, padded
 from tagwright.chain.forward_backward import Chain
 from tagwright.losses.run import Loss, Run
 from tagwright.optim.descent import Minimum, Reason, flattened
 from tagwright.optim.vectors import inner
-from tagwright.scores.wide_rows import PREFETCH_DISTANCE, Numbers, TokenWeights, WidePattern, add_token, fetch_token
+from tagwright.scores.wide_rows import PREFETCH_DISTANCE, TokenData, add_token_scores, prefetch_token
 
 RATE = 0.5
 """η."""
@@ -42,213 +44,198 @@ BATCH = 8
 NEGLIGIBLE = 1e-3
 
 
+class AdaGradState(NamedTuple):
+    """All that a training changes: the arrays of a checkpoint. W: attribute weights, laid out by a WidePattern with
+    what vectors read beyond them, and the chain's."""
+
+    weights: Floats  # [W]
+    history: Doubles  # [W, 3]: G, the sum of k · w, and when the weight was last touched; side by side for the cache
+    clock: Longs  # [1]: sentences so far
+    loss: Doubles  # [1]: of the batches of this epoch
+    seed: NDArray[np.uint64]  # [1]
+
+
+class BatchRows(NamedTuple):
+    """A batch of sentences, end to end: room for the longest."""
+
+    emission: Floats  # [n, P]
+    gold: Ints  # [n]
+    weights: Doubles  # [n], of tokens
+
+
+class BatchGradient(NamedTuple):
+    """Of the loss of a batch, with respect to its lattice."""
+
+    value: float  # the loss
+    emission: Floats  # [n, P]
+    chain: Doubles  # [Y·Y + 2 Y]: transition, start, stop
+
+
 @tight_kernel
 def score_batch(
-    order: Longs, offsets: Longs, gold: Ints, counts: Doubles, pointers: Longs, middles: Longs, firsts: Numbers,
-    sizes: Ints, values: Doubles, labels: Ints, Y: int, weights: Floats, batch_offsets: Longs, batch_gold: Ints,
-    batch_counts: Doubles, emission: Floats,
-) -> None:  # fmt: skip
-    """The sentences `order` side by side: offsets, gold labels, how much tokens count, and emission rows."""
-    row = 0
-    batch_offsets[0] = 0
+    order: Longs, data: TokenData, token_weights: Doubles, weights: Floats, offsets: Longs, batch: BatchRows
+) -> None:
+    """The sentences `order` end to end: their offsets, emission rows, gold labels and token weights."""
+    row, Y = 0, data.pattern.n_labels
+    offsets[0] = 0
     for n in range(order.shape[0]):
-        begin, end = offsets[order[n]], offsets[order[n] + 1]
+        begin, end = data.offsets[order[n]], data.offsets[order[n] + 1]
         for p in range(begin, end):
             if p + PREFETCH_DISTANCE < end:
-                fetch_token(p + PREFETCH_DISTANCE, pointers, middles, firsts, Y, weights)
-            emission[row] = 0
-            add_token(p, pointers, middles, firsts, sizes, values, labels, Y, weights, emission[row])
-            emission[row, Y:] = 0
-            batch_gold[row] = gold[p]
-            batch_counts[row] = counts[p]
+                prefetch_token(p + PREFETCH_DISTANCE, data, weights)
+            batch.emission[row] = 0
+            add_token_scores(p, data, weights, batch.emission[row])
+            batch.emission[row, Y:] = 0
+            batch.gold[row] = data.gold[p]
+            batch.weights[row] = token_weights[p]
             row += 1
-        batch_offsets[n + 1] = row
+        offsets[n + 1] = row
 
 
 @tight_kernel
-def move(w: int, gradient: float, now: float, rate: float, decay: float, weights: Floats, history: Doubles) -> None:
-    """One weight, by one gradient; with gradient 0 it only pays its debts.
-
-    history[w]: G, the sum of k · w, and when the weight was last touched; side by side, for memory takes the time.
-    """
+def move(w: int, gradient: float, now: float, decay: float, state: AdaGradState) -> None:
+    """One weight, by one gradient; with gradient 0 it only pays the penalty that it owes."""
+    weights, history = state.weights, state.history
     number = weights.dtype.type  # plain numbers would make all of this float64
     wait = now - history[w, 2]
     history[w, 0] += gradient * gradient
     history[w, 1] += wait * weights[w]
     history[w, 2] = now
-    root, step = np.sqrt(number(1 + history[w, 0])), number(rate)
+    root, step = np.sqrt(number(1 + history[w, 0])), number(RATE)
     weights[w] = (weights[w] * root - step * number(gradient)) / (root + step * number(decay * wait))
 
 
 @tight_kernel
 def move_token(
-    p: int, row: Floats, active: Longs, n_active: int, pointers: Longs, middles: Longs, firsts: Numbers, sizes: Ints,
-    values: Doubles, labels: Ints, real: Bools, now: float, rate: float, decay: float, weights: Floats,
-    history: Doubles,
-) -> None:  # fmt: skip
-    """All weights of token p, by its row of gradients, which is not negligible for n_active labels."""
-    weighted, partial = values.shape[0] > 0, real.shape[0] > 0
-    for e in range(pointers[p], middles[p]):
-        size = values[e] if weighted else 1.0
-        for k in range(n_active):
-            w = firsts[e] + active[k]
-            if not partial or real[w]:
-                move(w, row[active[k]] * size, now, rate, decay, weights, history)
-    for e in range(middles[p], pointers[p + 1]):
-        size = values[e] if weighted else 1.0
-        for w in range(firsts[e], firsts[e] + sizes[e]):
+    p: int, row: Floats, active: Longs, now: float, decay: float, data: TokenData, state: AdaGradState
+) -> None:
+    """All weights of token p, by its row of gradients, which is not negligible for the labels `active`."""
+    tokens, labels, in_pattern = data.tokens, data.pattern.labels, data.pattern.in_pattern
+    weighted, partial = tokens.values.shape[0] > 0, in_pattern.shape[0] > 0
+    for r in range(tokens.pointers[p], tokens.lists[p]):
+        size = tokens.values[r] if weighted else 1.0
+        for k in range(active.shape[0]):
+            w = tokens.firsts[r] + active[k]
+            if not partial or in_pattern[w]:
+                move(w, row[active[k]] * size, now, decay, state)
+    for r in range(tokens.lists[p], tokens.pointers[p + 1]):
+        size = tokens.values[r] if weighted else 1.0
+        for w in range(tokens.firsts[r], tokens.firsts[r] + tokens.sizes[r]):
             if abs(row[labels[w]]) >= NEGLIGIBLE:
-                move(w, row[labels[w]] * size, now, rate, decay, weights, history)
+                move(w, row[labels[w]] * size, now, decay, state)
 
 
 @tight_kernel
 def learn_batch(
-    order: Longs, offsets: Longs, pointers: Longs, middles: Longs, firsts: Numbers, sizes: Ints, values: Doubles,
-    labels: Ints, real: Bools, rows: Floats, edges: Doubles, free_edges: Bools, value: float, n_sentences: int,
-    rate: float, decay: float, weights: Floats, history: Doubles, clock: Longs,
-    loss: Doubles, active: Longs,
+    order: Longs, data: TokenData, gradient: BatchGradient, free: Bools, decay: float, state: AdaGradState,
+    active: Longs,
 ) -> None:  # fmt: skip
-    """Move the weights by the gradient of a batch: `rows` of its lattice [n, P], `edges` [Y·Y + 2 Y].
-
-    clock [1]: sentences so far. loss [1]: what the batches of this epoch lost. active [Y]: work. All that changes
-    changes here, in one call: between calls the state is whole.
-    """
-    if clock[0] == n_sentences:  # the average begins after the first epoch
-        history[:, 1] = 0
-    if clock[0] % n_sentences == 0:
-        loss[0] = 0
-    clock[0] += order.shape[0]
-    loss[0] += value
-    now = float(clock[0])
-    r = 0
+    """Move the weights by the gradient of a batch. free [Y·Y + 2 Y]: the chain's weights that may move; active [Y]:
+    work. All that changes changes here, in one call: between calls the state is whole."""
+    n_sentences = data.offsets.shape[0] - 1
+    if state.clock[0] == n_sentences:  # the average begins after the first epoch
+        state.history[:, 1] = 0
+    if state.clock[0] % n_sentences == 0:
+        state.loss[0] = 0
+    state.clock[0] += order.shape[0]
+    state.loss[0] += gradient.value
+    now = float(state.clock[0])
+    row = 0
     for n in range(order.shape[0]):
-        for p in range(offsets[order[n]], offsets[order[n] + 1]):
+        for p in range(data.offsets[order[n]], data.offsets[order[n] + 1]):
             n_active = 0
             for y in range(active.shape[0]):
-                if abs(rows[r, y]) >= NEGLIGIBLE:
+                if abs(gradient.emission[row, y]) >= NEGLIGIBLE:
                     active[n_active] = y
                     n_active += 1
             if n_active > 0:
-                move_token(
-                    p, rows[r], active, n_active, pointers, middles, firsts, sizes, values, labels, real, now, rate,
-                    decay, weights, history,
-                )  # fmt: skip
-            r += 1
-    base = weights.shape[0] - edges.shape[0]
-    for k in range(edges.shape[0]):
-        if free_edges[k]:
-            move(base + k, edges[k], now, rate, decay, weights, history)
+                move_token(p, gradient.emission[row], active[:n_active], now, decay, data, state)
+            row += 1
+    base = state.weights.shape[0] - free.shape[0]
+    for k in range(free.shape[0]):
+        if free[k]:
+            move(base + k, gradient.chain[k], now, decay, state)
 
 
 @tight_kernel
-def settle(now: float, rate: float, decay: float, weights: Floats, history: Doubles) -> None:
-    """Every weight pays its debts. Twice is as good as once."""
-    for w in range(weights.shape[0]):
-        if history[w, 2] < now:
-            move(w, 0.0, now, rate, decay, weights, history)
-
-
-@dataclass(frozen=True, slots=True)
-class TokenData:
-    """Training sentences, the weights that each token has, and their pattern."""
-
-    offsets: Longs
-    gold: Ints
-    weights: Doubles  # how much each token counts
-    tokens: TokenWeights
-    pattern: WidePattern
-    width: int
-
-    @property
-    def n_sentences(self) -> int:
-        return len(self.offsets) - 1
+def settle(decay: float, state: AdaGradState) -> None:
+    """Every weight pays the penalty that it owes. Twice is as good as once."""
+    now = float(state.clock[0])
+    for w in range(state.weights.shape[0]):
+        if state.history[w, 2] < now:
+            move(w, 0.0, now, decay, state)
 
 
 class AveragedAdaGrad:
-    """The state of one training, and its steps. `arrays` is all of the state but `curve`."""
+    """One training. `state` and `curve` are all that changes."""
 
-    def __init__(self, start: Floats, data: TokenData, loss: Loss, *, free: Bools, c2: float, seed: int | None) -> None:
+    def __init__(
+        self, start: Floats, data: TokenData, token_weights: Doubles, loss: Loss, *, free: Bools, c2: float,
+        seed: int | None,
+    ) -> None:  # fmt: skip
         """`start` and `free`: of all weights, laid out by the pattern that was given."""
-        self.data, self.loss, self.c2 = data, loss, c2
+        self.data, self.token_weights, self.loss, self.c2 = data, token_weights, loss, c2
         Y = data.pattern.n_labels
-        self.n_edges = Y * Y + 2 * Y
-        self.n_given = len(start) - self.n_edges
-        self.free_edges = free[self.n_given :]
+        self.n_chain = Y * Y + 2 * Y
+        self.n_attributes = len(start) - self.n_chain
+        self.free = free[self.n_attributes :]
         self.decay = 2 * c2 / data.n_sentences
         self.curve: tuple[float, ...] = ()
-        n = data.pattern.n_places + self.n_edges
-        weights = np.zeros(n, start.dtype)
-        weights[data.pattern.find(slice(self.n_given))] = start[: self.n_given]
-        weights[n - self.n_edges :] = start[self.n_given :]
-        self.arrays: dict[str, np.ndarray] = {
-            "weights": weights,
-            "history": np.zeros((n, 3)),
-            "clock": np.zeros(1, np.int64),
-            "loss": np.zeros(1),
-            "seed": np.array([secrets.randbits(64) if seed is None else seed % 2**64], np.uint64),
-        }
+        W = data.pattern.vector_size + self.n_chain
+        weights = np.zeros(W, start.dtype)
+        weights[data.pattern.locate(slice(self.n_attributes))] = start[: self.n_attributes]
+        weights[W - self.n_chain :] = start[self.n_attributes :]
+        number = np.array([secrets.randbits(64) if seed is None else seed % 2**64], np.uint64)
+        self.state = AdaGradState(weights, np.zeros((W, 3)), np.zeros(1, np.int64), np.zeros(1), number)
         longest = int(np.sort(np.diff(data.offsets))[-BATCH:].sum())
-        self._emission = empty_rows((longest, data.width), start.dtype)
-        self._gold, self._counts = np.empty(longest, np.int32), np.empty(longest)
+        emission = empty_rows((longest, padded(Y)), start.dtype)
+        self._batch = BatchRows(emission, np.empty(longest, np.int32), np.empty(longest))
         self._active = np.empty(Y, np.int64)
 
     @property
     def clock(self) -> int:
-        return int(self.arrays["clock"][0])
-
-    @property
-    def moving(self) -> tuple[np.ndarray, np.ndarray]:
-        """The arrays with an entry for each weight."""
-        return self.arrays["weights"], self.arrays["history"]
+        return int(self.state.clock[0])
 
     def order(self, epoch: int) -> Longs:
         """The sentences in the order of an epoch: a function of the seed, so that it can be made again."""
-        random = np.random.default_rng([int(self.arrays["seed"][0]), epoch])
+        random = np.random.default_rng([int(self.state.seed[0]), epoch])
         return random.permutation(self.data.n_sentences)
 
     def learn(self, order: Longs) -> None:
         """One batch."""
-        data, Y = self.data, self.data.pattern.n_labels
-        tokens = data.tokens
-        lists = (tokens.pointers, tokens.middles, tokens.firsts, tokens.sizes, tokens.values, data.pattern.labels)
+        data, weights, Y = self.data, self.state.weights, self.data.pattern.n_labels
         offsets = np.empty(len(order) + 1, np.int64)
-        weights = self.arrays["weights"]
-        score_batch(
-            order, data.offsets, data.gold, data.weights, *lists, Y, weights, offsets, self._gold, self._counts,
-            self._emission,
-        )  # fmt: skip
-        n_rows = int(offsets[-1])
-        batch = Run(self._emission[:n_rows], offsets, self._gold[:n_rows], self._counts[:n_rows])
-        scores = weights[len(weights) - self.n_edges :]
+        score_batch(order, data, self.token_weights, weights, offsets, self._batch)
+        n = offsets[-1]
+        batch = Run(self._batch.emission[:n], offsets, self._batch.gold[:n], self._batch.weights[:n])
+        scores = weights[len(weights) - self.n_chain :]
         transition, ends = scores[: Y * Y].reshape(Y, Y), scores[Y * Y :].reshape(2, Y)
         chain = Chain.build(transition, ends[0], ends[1], weights.dtype.type)
         found = self.loss.of_run(batch, chain, out=batch.emission)
-        edges = np.concatenate([found.transition.ravel(), found.start, found.stop])
         value = self.loss.add_up(found.terms, found.weights, 0.0).value
-        learn_batch(
-            order, data.offsets, *lists, data.pattern.real, found.emission, edges, self.free_edges, value,
-            data.n_sentences, RATE, self.decay, *self.moving, self.arrays["clock"], self.arrays["loss"], self._active,
-        )  # fmt: skip
+        of_chain = np.concatenate([found.transition.ravel(), found.start, found.stop])
+        gradient = BatchGradient(value, found.emission, of_chain)
+        learn_batch(order, data, gradient, self.free, self.decay, self.state, self._active)
 
     def settle(self) -> None:
-        """The end of an epoch: every weight pays its debts."""
-        settle(float(self.clock), RATE, self.decay, *self.moving)
+        """The end of an epoch: every weight pays the penalty that it owes."""
+        settle(self.decay, self.state)
 
     def objective(self) -> float:
         """What the sentences of this epoch lost when their turn came, and the penalty now."""
-        weights = self.arrays["weights"].astype(np.float64)
-        return float(self.arrays["loss"][0]) + self.c2 * inner(weights, weights)
+        weights = self.state.weights.astype(np.float64)
+        return float(self.state.loss[0]) + self.c2 * inner(weights, weights)
 
     def average(self) -> Doubles:
         """The weights, averaged since the end of the first epoch (in the first: since its beginning)."""
-        weights = self.arrays["weights"].astype(np.float64)
+        weights = self.state.weights.astype(np.float64)
         since = self.data.n_sentences if self.clock > self.data.n_sentences else 0
         if self.clock > since:
-            weights *= self.clock - self.arrays["history"][:, 2]
-            weights += self.arrays["history"][:, 1]
+            weights *= self.clock - self.state.history[:, 2]
+            weights += self.state.history[:, 1]
             weights /= self.clock - since
-        given = weights[self.data.pattern.find(slice(self.n_given))]
-        return np.concatenate([given, weights[len(weights) - self.n_edges :]])
+        of_attributes = weights[self.data.pattern.locate(slice(self.n_attributes))]
+        return np.concatenate([of_attributes, weights[len(weights) - self.n_chain :]])
 
 
 @dataclass(frozen=True, slots=True)
