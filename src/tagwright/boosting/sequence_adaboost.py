@@ -21,7 +21,7 @@ from tagwright.encode.text import Sentences
 from tagwright.errors import ConvergenceWarning, ParameterError
 from tagwright.learners._base import SequenceTagger
 from tagwright.learners._decoder import Decoder, Scores
-from tagwright.learners._estimator import FLAG, NOT_NEGATIVE, WHOLE, Range, fitted, one_of, parameter
+from tagwright.learners._estimator import FLAG, NOT_NEGATIVE, WHOLE, Range, fitted, of_one_fit, one_of, parameter
 from tagwright.learners._labels import Labels
 from tagwright.learners._stored import restore_linear
 from tagwright.learners._watch import DevSet, Watch, all_callbacks, count_jobs, warn_of_end
@@ -217,6 +217,7 @@ class SequenceAdaBoost(SequenceTagger):
 
     # ---- what was chosen ----
 
+    @of_one_fit
     def chosen_features(self) -> list[ChosenFeature]:
         """The features in the order they were first chosen, with their weights and the rounds that chose them."""
         self._check_fitted()

@@ -30,7 +30,17 @@ from tagwright.guided.perceptron import TrainingText
 from tagwright.guided.steps import Step
 from tagwright.guided.training import GuidedWeights, Training, average_all, drop_attributes
 from tagwright.learners._base import SequenceTagger
-from tagwright.learners._estimator import FLAG, NATURAL, NOT_NEGATIVE, SHARE, WHOLE, fitted, one_of, parameter
+from tagwright.learners._estimator import (
+    FLAG,
+    NATURAL,
+    NOT_NEGATIVE,
+    SHARE,
+    WHOLE,
+    fitted,
+    of_one_fit,
+    one_of,
+    parameter,
+)
 from tagwright.learners._labels import Labels, check_labels, learn_dictionary
 from tagwright.learners._watch import DevSet, Watch, all_callbacks, count_jobs, warn_of_end
 from tagwright.optim.progress import Progress
@@ -236,6 +246,7 @@ class GuidedTagger(SequenceTagger):
 
     # ---- how sure, and why ----
 
+    @of_one_fit
     def predict_confidence(self, X: Sentences) -> list[list[float]]:
         """For every item, the probability that its predicted label is right.
 
@@ -251,9 +262,10 @@ class GuidedTagger(SequenceTagger):
     def calibrate(self, X: Sentences, y: Labels) -> Self:
         """Fit the map from an action's margin to how often such labels are right, on sentences not trained on."""
         gold = check_labels(y, Text.build(X))
-        predicted = chain.from_iterable(self.predict(X))
+        model = self.snapshot()
+        predicted = chain.from_iterable(model.predict(X))
         right = np.array([a == b for a, b in zip(gold, predicted, strict=True)], np.bool_)
-        self.confidence_ = Confidence.fit(np.concatenate(self._margins(X)), right)
+        model.confidence_ = Confidence.fit(np.concatenate(model._margins(X)), right)
         return self
 
     def _margins(self, X: Sentences) -> list[Doubles]:
@@ -279,6 +291,7 @@ class GuidedTagger(SequenceTagger):
         np.divide(sums, counts, out=means, where=counts > 0)
         return means
 
+    @of_one_fit
     def explain(self, sentence: Sequence[Any]) -> list[Step]:
         """The steps of labelling one sentence, in the order in which they were taken."""
         steps: list[Step] = []
@@ -294,11 +307,13 @@ class GuidedTagger(SequenceTagger):
                 steps.append(Step(t, token, names[t], score, rival, behind, known))
         return steps
 
+    @of_one_fit
     def typical_order(self) -> list[tuple[str, float]]:
         """Labels by their mean rank, from 0 (first) to 1 (last); without those that no training token was given."""
         pairs = zip(self.labels_, self.label_order_.tolist(), strict=True)
         return sorted([pair for pair in pairs if not np.isnan(pair[1])], key=itemgetter(1))
 
+    @of_one_fit
     def top_contexts(self, n: int) -> dict[str, list[tuple[str, float]]]:
         """For each label, its n label contexts with the largest weights above 0."""
         return top_contexts(self.decoder_.labels, self.labels_, n)
@@ -330,6 +345,7 @@ class GuidedTagger(SequenceTagger):
             self.confidence_ = Confidence(*arrays["confidence"].tolist())
 
     @property
+    @of_one_fit
     def n_parameters_(self) -> int:
         """Weights that are not zero."""
         return super().n_parameters_ + self.decoder_.labels.n_parameters

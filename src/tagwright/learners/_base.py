@@ -26,7 +26,7 @@ from tagwright.encode.text import Sentences, Text, sentence_offsets
 from tagwright.errors import DataError, ParameterError
 from tagwright.io.spans import allowed_transitions, detect_scheme
 from tagwright.learners._decoder import Decoder, Scores
-from tagwright.learners._estimator import ANYTHING, FLAG, JOBS, SEED, Estimator, fitted, parameter
+from tagwright.learners._estimator import ANYTHING, FLAG, JOBS, SEED, Estimator, fitted, of_one_fit, parameter
 from tagwright.learners._labels import Labels, allowed_mask, check_labels, name_labels, number_labels
 from tagwright.learners._spans import ScoredSpan, calibrate, fit_calibration, require_span_labels, score_spans
 from tagwright.learners._stored import pack, restore_linear, store, store_linear, unpack
@@ -96,9 +96,10 @@ class SequenceTagger(Estimator):
         self, X: Sentences, y: Any, X_dev: Sentences | None = None, y_dev: Labels | None = None, **options: Any
     ) -> Self:
         """Train on sentences X with labels y; the dev set, if any, decides when to stop. Ctrl-C once stops and keeps
-        the model so far. The model becomes new all at once, at the end: a training that fails leaves it as it was."""
+        the model so far. The model becomes new all at once, at the end: a training that fails leaves it as it was, and
+        threads that predict meanwhile see the old model or the new one, never parts of both."""
         trained = type(self)(**self.get_params())
-        before = self if self.get_params().get("warm_start") and self.__sklearn_is_fitted__() else None
+        before = self.snapshot() if self.get_params().get("warm_start") and self.__sklearn_is_fitted__() else None
         trained._fit(X, y, X_dev, y_dev, before, **options)
         kept = {name: value for name, value in self.__dict__.items() if not name.endswith("_")}
         self.__dict__ = {**kept, **trained.__dict__}
@@ -110,6 +111,7 @@ class SequenceTagger(Estimator):
 
     # ---- prediction ----
 
+    @of_one_fit
     def predict(
         self, X: Sentences, allowed: Allowed | None = None, *, decoding: str = "viterbi", n_jobs: int | None = None
     ) -> list[list[str]]:
@@ -137,6 +139,7 @@ class SequenceTagger(Estimator):
         run_pieces(tag, list(enumerate(cuts.runs)), n_jobs)
         return out[0] if len(out) == 1 else list(chain.from_iterable(out))
 
+    @of_one_fit
     def predict_marginals(self, X: Sentences, allowed: Allowed | None = None) -> list[list[dict[str, float]]]:
         """For every item, the probability of each label given the whole sentence."""
         self._require_probabilities("predict_marginals")
@@ -147,6 +150,7 @@ class SequenceTagger(Estimator):
                 out.append([dict(zip(self.labels_, row, strict=True)) for row in islice(rows, length)])
         return out
 
+    @of_one_fit
     def predict_nbest(
         self, X: Sentences, k: int = 5, allowed: Allowed | None = None
     ) -> list[list[tuple[list[str], float]]]:
@@ -168,6 +172,7 @@ class SequenceTagger(Estimator):
                 out.append(list(zip(texts, (scores - shift).tolist(), strict=True)))
         return out
 
+    @of_one_fit
     def predict_spans(
         self, X: Sentences, allowed: Allowed | None = None, *, calibrated: bool = True
     ) -> list[list[ScoredSpan]]:
@@ -190,10 +195,11 @@ class SequenceTagger(Estimator):
     def calibrate_spans(self, X: Sentences, y: Labels) -> Self:
         """Fit the map from a span's probability to how often such spans are right, on sentences not trained on."""
         check_labels(y, Text.build(X))
-        found = self.predict_spans(X, calibrated=False)
+        model = self.snapshot()
+        found = model.predict_spans(X, calibrated=False)
         if not any(found):
             raise DataError("the model finds no spans here, so there is nothing to calibrate on", location="X")
-        self.span_calibration_ = fit_calibration(found, y)
+        model.span_calibration_ = fit_calibration(found, y)
         return self
 
     def score(self, X: Sentences, y: Labels) -> float:
@@ -342,11 +348,13 @@ class SequenceTagger(Estimator):
     def _restore_more(self, arrays: dict[str, Any], strings: dict[str, list[str]]) -> None:
         """Take it out again."""
 
+    @of_one_fit
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to one file (atomically, no pickle)."""
         self._check_fitted()
         store(self, Path(path))
 
+    @of_one_fit
     def __reduce__(self) -> tuple[Any, ...]:
         """A pickle: the parameters, and the bytes of the model file. Callbacks stay behind."""
         params = {name: value for name, value in self.get_params().items() if name != "callbacks"}
@@ -355,6 +363,7 @@ class SequenceTagger(Estimator):
         return _unpickle, (type(self), params, pack(self))
 
     @property
+    @of_one_fit
     def n_parameters_(self) -> int:
         """Weights that are not zero."""
         self._check_fitted()

@@ -33,7 +33,7 @@ from tagwright.encode.text import Sentences, Text
 from tagwright.errors import ModelFileError, ParameterError
 from tagwright.learners._base import SequenceTagger
 from tagwright.learners._decoder import Decoder, Scores
-from tagwright.learners._estimator import ANYTHING, NATURAL, POSITIVE, fitted, one_of, parameter
+from tagwright.learners._estimator import ANYTHING, NATURAL, POSITIVE, fitted, of_one_fit, one_of, parameter
 from tagwright.learners._labels import Labels
 from tagwright.learners._watch import DevSet, all_callbacks
 from tagwright.objective.problem import count_gold
@@ -132,6 +132,7 @@ class HMM(SequenceTagger):
 
     # ---- reading ----
 
+    @of_one_fit
     def transition_probabilities(self, previous: str | None = None) -> dict[str | None, float]:
         """p(label | previous), with None for both ends of a sentence: what may begin it, and that it ends here."""
         self._check_fitted()
@@ -143,6 +144,7 @@ class HMM(SequenceTagger):
         y = self.labels_.index(previous)
         return dict(zip([*self.labels_, None], np.exp([*transition[y], stop[y]]).tolist(), strict=True))
 
+    @of_one_fit
     def emission_probabilities(self, item: Item) -> dict[str, float]:
         """p(item | label) for every label, of an item that stands alone.
 
