@@ -1,12 +1,16 @@
-"""The pruning of a perceptron's Viterbi, whose transitions change, against Viterbi without pruning."""
+"""The pruning of a perceptron's Viterbi, whose transitions change, against Viterbi without pruning; its start."""
 
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from tagwright.arrays import padded
 from tagwright.chain.viterbi import best_path
-from tagwright.optim.online import OnlineChain, fill_bounds, raise_bounds
+from tagwright.optim.online import AveragedPerceptron, OnlineChain, fill_bounds, raise_bounds
+from tagwright.scores.expanded import TokenAttributes
+from tagwright.scores.row_index import Pattern
+from tagwright.scores.wide_rows import TokenData, TokenWeights, WidePattern
 
 
 def test_a_raised_bound_is_never_too_low_and_prunes_nothing_that_wins() -> None:
@@ -16,7 +20,7 @@ def test_a_raised_bound_is_never_too_low_and_prunes_nothing_that_wins() -> None:
     chain = OnlineChain.build(Y, np.float32)
     chain.set_weights(np.concatenate([rng.integers(-3, 4, Y * Y), np.zeros(2 * Y)]))
     exact = chain._replace(bounds=np.empty((Y, P), np.float32))
-    unpruned = chain._replace(bounds=np.full((Y, P), np.inf, np.float32))
+    unpruned = chain._replace(bounds=np.full((Y, P), 1e30, np.float32))
     fill_bounds(chain)
     raised = 0
     for _ in range(300):
@@ -38,3 +42,22 @@ def test_a_raised_bound_is_never_too_low_and_prunes_nothing_that_wins() -> None:
             best_path(scores.copy(), T, steps, np.empty((T, P), np.float32), np.empty(Y, np.int64), path)
         np.testing.assert_array_equal(paths[0], paths[1])
     assert raised > 100
+
+
+@pytest.mark.parametrize("boundaries", [True, False])
+def test_begins_from_weights_that_it_may_have(boundaries: bool) -> None:
+    """Without weights of boundaries, those of an earlier model are left behind; all others come back as they were."""
+    Y = 3
+    pattern = Pattern(np.array([0, 2, 3]), np.array([0, 2, 1], np.int32))
+    wide = WidePattern.build(pattern, Y)
+    tokens = TokenWeights.build(TokenAttributes(np.array([0, 1]), np.array([1], np.int32), np.empty(0)), wide)
+    data = TokenData(np.array([0, 1]), np.zeros(1, np.int32), tokens, wide)
+    given = np.random.default_rng(0).integers(1, 9, 3 + Y * Y + 2 * Y).astype(np.float64)
+    training = AveragedPerceptron(data, boundaries=boundaries, margin=0.0)
+    training.begin_from(given)
+    np.testing.assert_array_equal(training.state.chain.incoming[:, :Y], given[3:12].reshape(Y, Y).T)
+    if not boundaries:
+        given[-2 * Y :] = 0
+    found = np.zeros(len(given))
+    training.add_average(found, 1.0)
+    np.testing.assert_array_equal(found, given)

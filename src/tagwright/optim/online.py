@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tagwright._jit import tight_kernel
+from tagwright._jit import natural, tight_kernel
 from tagwright.arrays import Doubles, Floats, Ints, Longs, empty_rows, padded
 from tagwright.chain.viterbi import MARGIN, best_path
 from tagwright.scores.wide_rows import PREFETCH_DISTANCE, TokenData, add_token_scores, prefetch_token
@@ -152,6 +152,8 @@ def update_chain(
 
 
 # ---- tokens ----
+# What is natural below: weights come from a Pattern, by way of TokenWeights; the learner refuses sentences with unknown
+# labels, and decoding finds labels from 0 to Y − 1.
 
 
 @tight_kernel
@@ -175,12 +177,12 @@ def update_token(p: int, label: int, sign: int, now: float, data: TokenData, sta
         w, end = tokens.firsts[r] + label, tokens.firsts[r] + label + 1
         if r >= tokens.lists[p]:
             w, end = tokens.firsts[r], tokens.firsts[r] + tokens.sizes[r]
-            while w < end and labels[w] != label:
+            while w < end and labels[natural(w)] != label:
                 w += 1
-        if w < end and (not partial or in_pattern[w]):
+        if w < end and (not partial or in_pattern[natural(w)]):
             size = sign * (tokens.values[r] if weighted else 1.0)
-            state.weights[w] += size
-            state.sums[w] += now * size
+            state.weights[natural(w)] += size
+            state.sums[natural(w)] += now * size
 
 
 @tight_kernel

@@ -29,7 +29,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tagwright._jit import tight_kernel
+from tagwright._jit import natural, tight_kernel
 from tagwright.arrays import Bools, Doubles, Floats, Ints, Longs, empty_rows, padded
 from tagwright.chain.forward_backward import Chain
 from tagwright.losses.run import Loss, Run
@@ -71,6 +71,9 @@ class BatchGradient(NamedTuple):
     chain: Doubles  # [Y·Y + 2 Y]: transition, start, stop
 
 
+# What is natural below: weights and labels come from a Pattern, by way of TokenWeights; active labels count from 0.
+
+
 @tight_kernel
 def score_batch(
     order: Longs, data: TokenData, token_weights: Doubles, weights: Floats, offsets: Longs, batch: BatchRows
@@ -97,12 +100,13 @@ def move(w: int, gradient: float, now: float, decay: float, state: AdaGradState)
     """One weight, by one gradient; with gradient 0 it only pays the penalty that it owes."""
     weights, history = state.weights, state.history
     number = weights.dtype.type  # plain numbers would make all of this float64
-    wait = now - history[w, 2]
-    history[w, 0] += gradient * gradient
-    history[w, 1] += wait * weights[w]
-    history[w, 2] = now
-    root, step = np.sqrt(number(1 + history[w, 0])), number(RATE)
-    weights[w] = (weights[w] * root - step * number(gradient)) / (root + step * number(decay * wait))
+    i = natural(w)
+    wait = now - history[i, 2]
+    history[i, 0] += gradient * gradient
+    history[i, 1] += wait * weights[i]
+    history[i, 2] = now
+    root, step = np.sqrt(number(1 + history[i, 0])), number(RATE)
+    weights[i] = (weights[i] * root - step * number(gradient)) / (root + step * number(decay * wait))
 
 
 @tight_kernel
@@ -116,13 +120,14 @@ def move_token(
         size = tokens.values[r] if weighted else 1.0
         for k in range(active.shape[0]):
             w = tokens.firsts[r] + active[k]
-            if not partial or in_pattern[w]:
-                move(w, row[active[k]] * size, now, decay, state)
+            if not partial or in_pattern[natural(w)]:
+                move(w, row[natural(active[k])] * size, now, decay, state)
     for r in range(tokens.lists[p], tokens.pointers[p + 1]):
         size = tokens.values[r] if weighted else 1.0
         for w in range(tokens.firsts[r], tokens.firsts[r] + tokens.sizes[r]):
-            if abs(row[labels[w]]) >= NEGLIGIBLE:
-                move(w, row[labels[w]] * size, now, decay, state)
+            slope = row[natural(labels[natural(w)])]
+            if abs(slope) >= NEGLIGIBLE:
+                move(w, slope * size, now, decay, state)
 
 
 @tight_kernel

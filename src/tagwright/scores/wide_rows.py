@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tagwright._jit import tight_kernel
+from tagwright._jit import natural, tight_kernel
 from tagwright._simd import BYTES, prefetch, sum_rows
 from tagwright.arrays import LANES, Bools, Doubles, Floats, Ints, Longs
 from tagwright.encode.batch import Batch, spread
@@ -134,6 +134,9 @@ def list_runs(tokens: TokenAttributes, pattern: WidePattern, found: TokenWeights
     found.pointers[found.lists.shape[0]] = r
 
 
+# What is natural below: weights and labels come from a Pattern, by way of list_runs.
+
+
 @tight_kernel
 def prefetch_token(p: int, data: TokenData, weights: Floats) -> None:
     """Ask for the weights of token p."""
@@ -152,9 +155,9 @@ def add_token_scores(p: int, data: TokenData, weights: Floats, row: Floats) -> N
     if tokens.values.shape[0] > 0:
         for r in range(tokens.pointers[p], tokens.pointers[p + 1]):
             for w in range(tokens.firsts[r], tokens.firsts[r] + tokens.sizes[r]):
-                row[labels[w]] += tokens.values[r] * weights[w]
+                row[natural(labels[natural(w)])] += tokens.values[r] * weights[natural(w)]
         return
     sum_rows(row, weights, tokens.firsts, tokens.pointers[p], tokens.lists[p], 1, data.pattern.n_labels, row)
     for r in range(tokens.lists[p], tokens.pointers[p + 1]):
         for w in range(tokens.firsts[r], tokens.firsts[r] + tokens.sizes[r]):
-            row[labels[w]] += weights[w]
+            row[natural(labels[natural(w)])] += weights[natural(w)]
