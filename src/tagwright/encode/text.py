@@ -14,8 +14,9 @@ from functools import cached_property
 from itertools import accumulate, chain
 
 import numpy as np
+from numpy.typing import NDArray
 
-from tagwright.arrays import Longs
+from tagwright.arrays import Ints, Longs
 from tagwright.errors import DataError
 from tagwright.sequence import Item
 from tagwright.text.strings import Strings
@@ -92,6 +93,12 @@ def sentence_offsets(X: Sentences, argument: str = "X") -> tuple[Longs, int]:
             continue
         raise DataError(f"a sentence is a list of items, {found}", location=f"{argument}[{i}]")
     raise AssertionError("some sentence was no list")
+
+
+def name_labels(labels: Ints, offsets: Longs, names: NDArray[np.object_]) -> list[list[str]]:
+    """The names of all tokens' labels [n], a list for each sentence; they begin at offsets [N + 1]."""
+    ends = offsets.tolist()
+    return list(map(names[labels].tolist().__getitem__, map(slice, ends, ends[1:])))
 
 
 def _widths(items: list[Item]) -> set[int]:

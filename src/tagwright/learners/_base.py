@@ -22,12 +22,12 @@ from tagwright.attributes.templates import FeatureSet, resolve, split_clusters
 from tagwright.calibration import Platt
 from tagwright.encode.batch import Batch
 from tagwright.encode.encoder import Encoder
-from tagwright.encode.text import Sentences, Text, sentence_offsets
+from tagwright.encode.text import Sentences, Text, name_labels, sentence_offsets
 from tagwright.errors import DataError, ParameterError
 from tagwright.io.spans import allowed_transitions, detect_scheme
 from tagwright.learners._decoder import Decoder, Scores
 from tagwright.learners._estimator import ANYTHING, FLAG, JOBS, SEED, Estimator, fitted, of_one_fit, parameter
-from tagwright.learners._labels import Labels, allowed_mask, check_labels, name_labels, number_labels
+from tagwright.learners._labels import Labels, allowed_mask, check_labels, number_labels
 from tagwright.learners._spans import ScoredSpan, calibrate, fit_calibration, require_span_labels, score_spans
 from tagwright.learners._stored import pack, restore_linear, store, store_linear, unpack
 from tagwright.optim.progress import Callback

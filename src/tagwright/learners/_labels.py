@@ -9,9 +9,8 @@ from itertools import chain, repeat
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from tagwright.arrays import Bools, Ints, Longs
+from tagwright.arrays import Bools, Ints
 from tagwright.attributes.lexicon import TagDictionary
 from tagwright.encode.batch import Batch
 from tagwright.encode.encoder import Encoder
@@ -167,9 +166,3 @@ def learn_dictionary(least: int, encoder: Encoder, data: Batch, n_labels: int) -
         )
     n_forms = encoder.columns[source].n_known
     return TagDictionary.learn(data.forms, data.labels, source=source, n_forms=n_forms, n_labels=n_labels, least=least)
-
-
-def name_labels(labels: Ints, offsets: Longs, names: NDArray[np.object_]) -> list[list[str]]:
-    """The names of all tokens' labels [n], a list for each sentence; they begin at offsets [N + 1]."""
-    ends = offsets.tolist()
-    return list(map(names[labels].tolist().__getitem__, map(slice, ends, ends[1:])))

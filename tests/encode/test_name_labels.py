@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tagwright.learners._labels import name_labels
+from tagwright.encode.text import name_labels
 
 
 def test_names_are_cut_into_sentences() -> None:
