@@ -85,7 +85,9 @@ def fitted(*, init: Literal[False] = False) -> Any:
     return FITTED
 
 
-Arguments, Result, Model = ParamSpec("Arguments"), TypeVar("Result"), TypeVar("Model", bound="Estimator")
+Arguments = ParamSpec("Arguments")
+Result = TypeVar("Result")
+Model = TypeVar("Model", bound="Estimator")
 
 
 def of_one_fit(
@@ -94,7 +96,7 @@ def of_one_fit(
     """Make a method read what one call of `fit` has learned, all of it, though another thread fits the model again."""
 
     @wraps(method)
-    def call(self: Model, *args: Arguments.args, **options: Arguments.kwargs) -> Result:
+    def call(self: Model, /, *args: Arguments.args, **options: Arguments.kwargs) -> Result:
         return method(self.snapshot(), *args, **options)
 
     return call
