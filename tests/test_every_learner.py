@@ -135,7 +135,7 @@ def test_allowed_labels(fitted: SequenceTagger) -> None:
     assert fitted.predict([["xa", "xb"]], allowed=[["B", {"A", "C"}]])[0][0] == "B"
     with pytest.raises(DataError, match=r"allowed\[0\]\[0\].*'Z'"):
         fitted.predict([["xa"]], allowed=[["Z"]])
-    with pytest.raises(DataError, match="no labelling is possible"):
+    with pytest.raises(DataError, match="no label is allowed: no labelling is possible"):
         fitted.predict([["xa"]], allowed=[[[]]])
 
 
@@ -149,7 +149,7 @@ def test_empty_sentences_and_no_sentences(fitted: SequenceTagger) -> None:
 def test_long_text_goes_through_in_batches(fitted: SequenceTagger, monkeypatch: pytest.MonkeyPatch) -> None:
     X, _ = toy_words(50, seed=6)
     whole = fitted.predict(X)
-    monkeypatch.setattr("tagwright.learners._base.BATCH_TOKENS", 10)
+    monkeypatch.setattr("tagwright.learners._batches.BATCH_TOKENS", 10)
     monkeypatch.setattr("tagwright.learners._decoder.RUN_TOKENS", 5)
     assert fitted.predict(X) == whole
     allowed = [[["A", "B", "C"][(i + t) % 3] for t in range(len(s))] for i, s in enumerate(X)]
@@ -163,6 +163,13 @@ def test_long_text_goes_through_in_batches(fitted: SequenceTagger, monkeypatch: 
         (["ab"], "list of items"),
         ([["a", ("b", "c")]], "expected a string"),
         ([[1]], "int"),
+        ([[], ["a"], ["b", 1]], r"X\[2\]\[1\]"),
+        ([{"a": 1}], r"X\[0\]: a sentence is a list"),
+        (["a", None], r"X\[0\]: a sentence is a list"),
+        ([None], r"X\[0\]: a sentence is a list"),
+        ({("a", "b")}, "X: expected a list of sentences, found set"),
+        (np.array("a"), "X: expected a list of sentences, found ndarray"),
+        ([np.array("a")], r"X\[0\]: a sentence is a list"),
     ],
 )
 def test_bad_input_to_predict(fitted: SequenceTagger, X: object, message: str) -> None:
@@ -178,6 +185,7 @@ def test_bad_input_to_predict(fitted: SequenceTagger, X: object, message: str) -
         ([["a", "b"]], [["A"]], r"y\[0\]: 2 items but 1 labels"),
         ([["a"]], [[1]], r"y\[0\]\[0\].*strings"),
         ([["a"]], ["A"], r"y\[0\].*string"),
+        ([["a"]], [None], r"y\[0\].*strings"),
         ([["a"]], [[""]], "empty"),
         ([[]], [[]], r"X\[0\].*empty"),
     ],
@@ -340,7 +348,7 @@ def test_eight_threads_give_the_answers_of_one(fitted: SequenceTagger) -> None:
 def test_threads_of_one_call(fitted: SequenceTagger, monkeypatch: pytest.MonkeyPatch) -> None:
     X = [*new_words(40), [], *new_words(40, 1)]
     expected = fitted.predict(X)
-    monkeypatch.setattr("tagwright.learners._base.BATCH_TOKENS", 20)
+    monkeypatch.setattr("tagwright.learners._batches.BATCH_TOKENS", 20)
     for n_jobs in (1, 2, 5, -1):
         assert fitted.predict(X, n_jobs=n_jobs) == expected
     with pytest.raises(ParameterError, match="n_jobs must be"):

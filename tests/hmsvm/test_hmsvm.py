@@ -309,6 +309,17 @@ def test_hostile_support_sequences(tmp_path: Path, name: str) -> None:
         load(tmp_path / "m.tw")
 
 
+def test_support_sequences_without_end(tmp_path: Path) -> None:
+    """Refused before a list of so many is made."""
+    HMSVM("s1", random_state=0).fit(*toy_words(10)).save(tmp_path / "m.tw")
+    stored = read_model(tmp_path / "m.tw")
+    arrays = {key: value.copy() for key, value in stored.arrays.items()}
+    arrays["support.sequences"][0] = 1 << 60
+    write_model(tmp_path / "m.tw", stored.header, arrays, stored.strings)
+    with pytest.raises(ModelFileError, match="do not fit together"):
+        load(tmp_path / "m.tw")
+
+
 def test_threads_do_not_matter() -> None:
     X, y = toy_words(60)
     a, b = (HMSVM("s2", C=0.1, random_state=1, n_jobs=n).fit(X, y) for n in (1, 3))

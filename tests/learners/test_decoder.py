@@ -79,11 +79,14 @@ def test_the_best_label_of_each_position_may_be_forbidden_together() -> None:
     assert 0 < together < 140
 
 
-def test_a_score_that_is_no_number_is_no_labelling() -> None:
-    chain = np.zeros((2, 2)), np.zeros(2), np.zeros(2)
-    decoder = Decoder(None, *chain)  # type: ignore[arg-type]  # scores are not asked
-    decoder._check_possible(np.array([-1e300, 0.0]), 0)
-    for bad in (-np.inf, np.nan):
-        with pytest.raises(DataError, match="no labelling is possible") as caught:
-            decoder._check_possible(np.array([0.0, bad, 1.0]), 3)
-        assert caught.value.location == "X[4]"
+def test_scores_that_are_not_finite() -> None:
+    """−inf means that there is no labelling, where something is forbidden; else numbers were too large."""
+    for start, impossible in ([0.0, 0.0], "not finite"), ([0.0, -np.inf], "no labelling is possible"):
+        chain = np.zeros((2, 2)), np.array(start), np.zeros(2)
+        decoder = Decoder(None, *chain)  # type: ignore[arg-type]  # scores are not asked
+        decoder._check_possible(np.array([-1e300, 0.0]), 0)
+        decoder._check_possible(np.array([1.7e308, 1.7e308]), 0)
+        for bad, message in (-np.inf, impossible), (np.inf, "not finite"), (np.nan, "not finite"):
+            with pytest.raises(DataError, match=message) as caught:
+                decoder._check_possible(np.array([0.0, bad, 1.0]), 3)
+            assert caught.value.location == "X[4]"

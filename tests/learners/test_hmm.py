@@ -12,6 +12,7 @@ import pytest
 from toy import toy_columns, toy_dicts, toy_words
 
 from tagwright.attributes import resolve
+from tagwright.encode.text import Text
 from tagwright.errors import DataError, ModelFileError, ParameterError
 from tagwright.learners import HMM, load
 from tagwright.learners._base import SequenceTagger
@@ -75,7 +76,7 @@ def check_against_enumeration(model: SequenceTagger, sentence: list, joint: dict
 
 def joint_scores(model: HMM, sentence: list) -> dict[tuple[str, ...], float]:
     """log p(x, y) as the decoder sums it."""
-    ((data, _, _),) = list(model._encoded([sentence], None))
+    data = model.encoder_.encode(Text.build([sentence]))
     ((paths, scores),) = list(model.decoder_.k_best(data, 100))
     return {tuple(model.labels_[y] for y in path): score for path, score in zip(paths, scores, strict=True)}
 

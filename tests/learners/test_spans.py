@@ -58,7 +58,7 @@ def test_allowed_labels_are_known(model: SequenceTagger) -> None:
 def test_empty_sentences_and_batches(model: SequenceTagger, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = model.predict_spans([[], *FRESH, []])
     assert whole[0] == whole[-1] == []
-    monkeypatch.setattr("tagwright.learners._base.BATCH_TOKENS", 3)
+    monkeypatch.setattr("tagwright.learners._batches.BATCH_TOKENS", 3)
     assert model.predict_spans([[], *FRESH, []]) == whole
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 import pytest
 from hypothesis import example, given, settings
@@ -83,3 +85,19 @@ def test_an_absent_string_is_empty() -> None:
     ends = strings.ends.copy()
     ends[3] = strings.begins[3] - 1
     assert strings._replace(ends=ends).decode() == [*SOME[:3], "", *SOME[4:]]
+
+
+class Changing(list[str]):
+    """A list that another thread changes while it is read."""
+
+    def __iter__(self) -> Iterator[str]:
+        values = list(super().__iter__())
+        self[:] = ["long" * 1000 for _ in values]
+        return iter(values)
+
+
+def test_lists_that_change_while_they_are_read() -> None:
+    """A word with a separator makes them be read twice."""
+    strings = Strings.of_lists([Changing(["a\0b", "c"])], 2)
+    assert strings.ends.max() <= len(strings.letters) - PADDING
+    assert len(strings.decode()) == 2

@@ -9,7 +9,7 @@ as python-crfsuite names them. False and 0 stay attributes with the value 0. A v
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from math import isfinite
+from math import inf, isfinite
 from numbers import Real
 
 import numpy as np
@@ -36,10 +36,14 @@ def encode_dicts(text: Text, index: dict[str, int], *, learn: bool = False) -> E
     values: list[float] = []
     for p, item in enumerate(text.items):
         found: dict[int, float] = {}
-        for name, value in flatten(item, text, p):
-            number = index.setdefault(name, len(index)) if learn else index.get(name, -1)
-            if number >= 0:
-                found[number] = found.get(number, 0.0) + value
+        try:
+            for name, value in flatten(item, text, p):
+                number = index.setdefault(name, len(index)) if learn else index.get(name, -1)
+                if number >= 0:
+                    found[number] = found.get(number, 0.0) + value
+        except RecursionError:
+            message = "the attributes are nested too deeply, or a dict contains itself"
+            raise DataError(message, location=text.location(p)) from None
         counts.append(len(found))
         attributes.extend(found)
         values.extend(found.values())
@@ -70,7 +74,10 @@ def flatten(item: object, text: Text, p: int) -> Iterator[tuple[str, float]]:
 
 def _flatten_value(key: str, value: object, text: Text, p: int) -> Iterator[tuple[str, float]]:
     if isinstance(value, Real):
-        number = float(value)
+        try:
+            number = float(value)
+        except OverflowError:
+            number = inf
         if not isfinite(number):
             cure = "replace it or leave the attribute out"
             raise DataError(f"attribute {key!r} is {number}; values must be finite: {cure}", location=text.location(p))

@@ -9,7 +9,8 @@ items      all items, sentence after sentence; made when somebody asks
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
+from contextlib import suppress
 from functools import cached_property
 from itertools import accumulate, chain
 
@@ -23,6 +24,8 @@ from tagwright.text.strings import Strings
 
 Sentences = Sequence[Sequence[Item]]
 LISTS = {list}
+NO_LISTS = (str, bytes, Mapping, Set)
+"""What has a length, but no items in an order."""
 
 
 class Text:
@@ -41,6 +44,7 @@ class Text:
         """Check `X` and lay it end to end. `width`: what the model was trained on, if it was; `offsets`: where the
         sentences begin, if that is known, and that none is empty."""
         if offsets is None:
+            X = list_sentences(X, argument)
             offsets, n_empty = sentence_offsets(X, argument)
             if n_empty:
                 location = f"{argument}[{int(np.argmin(np.diff(offsets)))}]"
@@ -76,23 +80,32 @@ class Text:
         return f"{argument}[{i}][{p - int(self.offsets[i])}]"
 
 
+def list_sentences(X: Sentences, argument: str = "X") -> Sentences:
+    """`X` as a list of our own."""
+    if not isinstance(X, NO_LISTS) and hasattr(X, "__len__"):
+        with suppress(TypeError):  # of a NumPy array without axes
+            return list(X)
+    raise DataError(f"expected a list of sentences, found {type(X).__name__}", location=argument)
+
+
 def sentence_offsets(X: Sentences, argument: str = "X") -> tuple[Longs, int]:
     """Where every sentence begins, end to end [N + 1], and how many are empty. What is no list of lists is refused."""
-    plain = type(X) is list and set(map(type, X)) == LISTS  # nearly always
-    if not plain and (isinstance(X, str | Mapping) or not hasattr(X, "__len__")):
-        raise DataError(f"expected a list of sentences, found {type(X).__name__}", location=argument)
-    if plain or not any(issubclass(kind, str) or not hasattr(kind, "__len__") for kind in set(map(type, X))):
-        lengths = list(map(len, X))
-        return np.array(list(accumulate(lengths, initial=0)), np.int64), lengths.count(0)
-    for i, sentence in enumerate(X):
-        if isinstance(sentence, str):
-            found = f"found the string {sentence[:40]!r}: split it"
-        elif not hasattr(sentence, "__len__"):
-            found = f"found {sentence!r:.60}"
-        else:
-            continue
-        raise DataError(f"a sentence is a list of items, {found}", location=f"{argument}[{i}]")
-    raise AssertionError("some sentence was no list")
+    if X and set(map(type, X)) != LISTS:
+        for i, sentence in enumerate(X):
+            _check_sentence(sentence, f"{argument}[{i}]")
+    lengths = list(map(len, X))
+    return np.array(list(accumulate(lengths, initial=0)), np.int64), lengths.count(0)
+
+
+def _check_sentence(sentence: object, location: str) -> None:
+    """Refuse what is no list of items."""
+    if isinstance(sentence, str):
+        raise DataError(
+            f"a sentence is a list of items, found the string {sentence[:40]!r}: split it", location=location
+        )
+    if not isinstance(sentence, NO_LISTS) and hasattr(sentence, "__len__") and getattr(sentence, "shape", True) != ():
+        return
+    raise DataError(f"a sentence is a list of items, found {sentence!r:.60}", location=location)
 
 
 def name_labels(labels: Ints, offsets: Longs, names: NDArray[np.object_]) -> list[list[str]]:

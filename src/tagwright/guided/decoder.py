@@ -15,7 +15,7 @@ from tagwright.arrays import Bools, Doubles, Floats, Ints, Longs
 from tagwright.attributes.lexicon import TagDictionary
 from tagwright.encode.batch import Batch
 from tagwright.encode.encoder import Encoder
-from tagwright.errors import DataError, ModelFileError
+from tagwright.errors import ModelFileError
 from tagwright.guided.algorithm1_inference import BOTH, LEFT_TO_RIGHT, RIGHT_TO_LEFT, InferenceModel
 from tagwright.guided.chart import SpanChart
 from tagwright.guided.final_actions import NO_ACTIONS, FinalActions, infer_sentences
@@ -112,10 +112,10 @@ class GuidedDecoder(Decoder):
         """The label of every token [n]."""
         return self._infer(data, allowed, None)
 
-    def best_actions(self, data: Batch) -> tuple[Ints, FinalActions]:
+    def best_actions(self, data: Batch, allowed: Bools | None = None) -> tuple[Ints, FinalActions]:
         """The label of every token [n], and the action that gave it."""
         actions = FinalActions.build(data.n_tokens)
-        return self._infer(data, None, actions), actions
+        return self._infer(data, allowed, actions), actions
 
     def lexical(self, data: Batch) -> Ints:
         """Numbers of the lexical parts of every token [n, parts]."""
@@ -137,12 +137,3 @@ class GuidedDecoder(Decoder):
             if len(self.model.gaps):
                 rule_out_impossible(rows, data.offsets[first : last + 1] - data.offsets[first], *self.allowed)
             yield first, last, rows
-
-    def _check_possible(self, scores: Doubles, first: int) -> None:
-        """V of some sentences: −inf is for those without a possible labelling."""
-        total = scores[0] if len(scores) == 1 else scores.sum()  # as in the base class: NumPy takes a while for one
-        if not total < np.inf:
-            wrong = first + int(np.argmin(scores < np.inf))
-            message = "scores are not finite: attribute values are too large; scale them down"
-            raise DataError(message, location=f"X[{wrong}]")
-        super()._check_possible(scores, first)

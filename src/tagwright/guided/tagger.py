@@ -271,8 +271,8 @@ class GuidedTagger(SequenceTagger):
     def _margins(self, X: Sentences) -> list[Doubles]:
         """How far the label of every item was ahead, by sentence."""
         out: list[Doubles] = []
-        for data, _, offsets in self._encoded(X, None):
-            scores = self.decoder_.best_actions(data)[1].scores
+        for (_, actions), offsets in self._decoded(X, None, self.decoder_.best_actions):
+            scores = actions.scores
             ahead = np.minimum(scores[:, 0] - scores[:, 1], LARGEST_MARGIN)  # a single label has no rival
             out.extend(np.split(ahead, offsets[1:-1]))
         return out
@@ -280,9 +280,9 @@ class GuidedTagger(SequenceTagger):
     def _find_order(self, X: Sentences) -> Doubles:
         """When a label is given in these sentences, on average: 0 is the first step, 1 the last."""
         sums, counts = np.zeros((2, len(self.labels_)))
-        for data, _, _ in self._encoded(X, None):
-            labels, actions = self.decoder_.best_actions(data)
-            last = np.repeat(data.lengths - 1, data.lengths)
+        for (labels, actions), offsets in self._decoded(X, None, self.decoder_.best_actions):
+            lengths = np.diff(offsets)
+            last = np.repeat(lengths - 1, lengths)
             longer = last > 0
             steps = actions.order[longer] / last[longer]
             sums += np.bincount(labels[longer], steps, len(sums))
@@ -295,8 +295,7 @@ class GuidedTagger(SequenceTagger):
     def explain(self, sentence: Sequence[Any]) -> list[Step]:
         """The steps of labelling one sentence, in the order in which they were taken."""
         steps: list[Step] = []
-        for data, _, _ in self._encoded([sentence], None):
-            labels, actions = self.decoder_.best_actions(data)
+        for (labels, actions), _ in self._decoded([sentence], None, self.decoder_.best_actions):
             names = [self.labels_[y] for y in labels]
             for t in np.argsort(actions.order).tolist():
                 first, last = actions.known[t]

@@ -80,6 +80,10 @@ def restore_support(
     heads = [arrays[f"support.{name}"].tolist() for name in ("sentences", "lengths", "sequences")]
     if min(min(column, default=0) for column in heads) < 0 or arrays["support.labellings"].min(initial=0) < 0:
         raise ModelFileError("the support sequences have negative sizes or labels")
+    pairs = list(zip(heads[1], heads[2], strict=True))
+    sizes = sum(heads[1]), sum((count + 1) * length for length, count in pairs), sum(heads[2])
+    if sizes != (len(tokens), len(labels), len(alpha)):
+        raise ModelFileError("the support sequences do not fit together")
     found = []
     at_token = at_label = at_alpha = 0
     for sentence, length, count in zip(*heads, strict=True):
@@ -87,6 +91,4 @@ def restore_support(
         sequences = [SupportSequence(*pair) for pair in zip(rows[1:], alpha[at_alpha : at_alpha + count], strict=True)]
         found.append(SupportSentence(sentence, tokens[at_token : at_token + length], rows[0], sequences))
         at_token, at_label, at_alpha = at_token + length, at_label + (count + 1) * length, at_alpha + count
-    if (at_token, at_label, at_alpha) != (len(tokens), len(labels), len(alpha)):
-        raise ModelFileError("the support sequences do not fit together")
     return found

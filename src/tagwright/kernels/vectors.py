@@ -70,7 +70,9 @@ class ContextVectors:
         counts = np.bincount(self.attributes, minlength=self.n_attributes)
         rows = np.repeat(np.arange(len(self), dtype=np.int32), np.diff(self.pointers))
         pointers = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
-        return InvertedIndex(pointers, rows[order], self.values[order].astype(np.float32))
+        with np.errstate(over="ignore"):  # a value that is too large gives products that are not finite: refused there
+            values = self.values[order].astype(np.float32)
+        return InvertedIndex(pointers, rows[order], values)
 
     def multiply(self, index: InvertedIndex, out: Floats) -> Floats:
         """⟨x, z⟩ of these vectors (rows) and those of an index (columns), into out [≥ Q, M]; returns its Q rows."""

@@ -8,8 +8,8 @@ learner's own (`_fit`); everything else is here.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
-from functools import cached_property
+from collections.abc import Iterator, Sequence
+from functools import cached_property, partial
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, Self
@@ -17,34 +17,25 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from tagwright.arrays import Bools, Doubles, Longs, Workers
+from tagwright.arrays import Bools, Doubles, Longs
 from tagwright.attributes.templates import FeatureSet, resolve, split_clusters
 from tagwright.calibration import Platt
 from tagwright.encode.batch import Batch
 from tagwright.encode.encoder import Encoder
-from tagwright.encode.text import Sentences, Text, name_labels, sentence_offsets
+from tagwright.encode.text import Sentences, Text, name_labels
 from tagwright.errors import DataError, ParameterError
 from tagwright.io.spans import allowed_transitions, detect_scheme
-from tagwright.learners._decoder import Decoder, Scores
+from tagwright.learners._batches import Allowed, Decode, Request, Result, run_pieces
+from tagwright.learners._decoder import Decoder, Scores, check_weights
 from tagwright.learners._estimator import ANYTHING, FLAG, JOBS, SEED, Estimator, fitted, of_one_fit, parameter
-from tagwright.learners._labels import Labels, allowed_mask, check_labels, number_labels
+from tagwright.learners._labels import Labels, check_labels, number_labels
 from tagwright.learners._spans import ScoredSpan, calibrate, fit_calibration, require_span_labels, score_spans
 from tagwright.learners._stored import pack, restore_linear, store, store_linear, unpack
 from tagwright.optim.progress import Callback
 from tagwright.scores.linear import LinearScores
 
-BATCH_TOKENS, LEAST_TOKENS, BATCHES_A_THREAD = 1 << 16, 1 << 12, 4
-Allowed = Sequence[Sequence[object]]
 EMPTY = (np.empty((1, 0), np.int64), np.zeros(1)), 0.0
 """The one labelling of an empty sentence."""
-
-
-class Cuts(NamedTuple):
-    """How sentences are cut into batches."""
-
-    offsets: Longs  # [N + 1] where every sentence begins
-    n_empty: int  # sentences without items
-    runs: list[tuple[int, int]]  # first and last sentence of every batch
 
 
 class TrainingData(NamedTuple):
@@ -101,6 +92,7 @@ class SequenceTagger(Estimator):
         trained = type(self)(**self.get_params())
         before = self.snapshot() if self.get_params().get("warm_start") and self.__sklearn_is_fitted__() else None
         trained._fit(X, y, X_dev, y_dev, before, **options)
+        check_weights(trained.decoder_)
         kept = {name: value for name, value in self.__dict__.items() if not name.endswith("_")}
         self.__dict__ = {**kept, **trained.__dict__}
         return self
@@ -128,24 +120,25 @@ class SequenceTagger(Estimator):
             self._require_probabilities("posterior decoding")
         if not JOBS.accepts(n_jobs):
             raise ParameterError(f"n_jobs must be {JOBS.expected}, found {n_jobs!r}")
-        cuts = self._cut(X, n_jobs)
-        out: list[list[list[str]]] = [[]] * len(cuts.runs)
+        self._check_fitted()
+        decode = self.decoder_.best if decoding == "viterbi" else self.decoder_.best_by_position
+        request = Request.build(X, allowed, n_jobs)
+        out: list[list[list[str]]] = [[]] * len(request.runs)
 
         def tag(number: int, run: tuple[int, int]) -> None:
-            batch, mask, offsets = self._encode(X, allowed, cuts, run)
-            decode = self.decoder_.best if decoding == "viterbi" else self.decoder_.best_by_position
-            out[number] = name_labels(decode(batch, mask), offsets, self.label_array_)
+            out[number] = name_labels(*request.decode(self.encoder_, self.labels_, run, decode), self.label_array_)
 
-        run_pieces(tag, list(enumerate(cuts.runs)), n_jobs)
+        run_pieces(tag, list(enumerate(request.runs)), n_jobs)
         return out[0] if len(out) == 1 else list(chain.from_iterable(out))
 
     @of_one_fit
     def predict_marginals(self, X: Sentences, allowed: Allowed | None = None) -> list[list[dict[str, float]]]:
         """For every item, the probability of each label given the whole sentence."""
         self._require_probabilities("predict_marginals")
+        self._check_fitted()
         out: list[list[dict[str, float]]] = []
-        for data, mask, offsets in self._encoded(X, allowed):
-            rows = iter(self.decoder_.marginals(data, mask)[0].tolist())
+        for (found, _), offsets in self._decoded(X, allowed, self.decoder_.marginals):
+            rows = iter(found.tolist())
             for length in np.diff(offsets).tolist():
                 out.append([dict(zip(self.labels_, row, strict=True)) for row in islice(rows, length)])
         return out
@@ -160,12 +153,16 @@ class SequenceTagger(Estimator):
         """
         if not self.ranked:
             raise ParameterError(f"{type(self).__name__} finds one labelling, no others to rank; use another learner")
-        if not 1 <= k <= 100:
-            raise ParameterError(f"k must be from 1 to 100, found {k!r}")
-        out = []
-        for data, mask, offsets in self._encoded(X, allowed):
+        if isinstance(k, bool) or not isinstance(k, int | np.integer) or not 1 <= k <= 100:
+            raise ParameterError(f"k must be a whole number from 1 to 100, found {k!r}")
+        self._check_fitted()
+
+        def decode(data: Batch, mask: Bools | None) -> Iterator[tuple[tuple[Longs, Doubles], float]]:
             shifts = self.decoder_.marginals(data, mask)[1] if self.probabilistic else np.zeros(data.n_sentences)
-            found = zip(self.decoder_.k_best(data, k, mask), shifts.tolist(), strict=True)
+            return zip(list(self.decoder_.k_best(data, k, mask)), shifts.tolist(), strict=True)
+
+        out = []
+        for found, offsets in self._decoded(X, allowed, decode):
             for length in np.diff(offsets).tolist():
                 (paths, scores), shift = next(found) if length else EMPTY
                 texts = [[self.labels_[y] for y in path] for path in paths.tolist()]
@@ -185,8 +182,8 @@ class SequenceTagger(Estimator):
         self._check_fitted()
         require_span_labels(self.labels_, "predict_spans")
         out: list[list[ScoredSpan]] = []
-        for data, mask, offsets in self._encoded(X, allowed):
-            found = iter(score_spans(self.decoder_, data, mask, self.labels_))
+        for scored, offsets in self._decoded(X, allowed, partial(score_spans, self.decoder_, names=self.labels_)):
+            found = iter(scored)
             out.extend(next(found) if length else [] for length in np.diff(offsets).tolist())
         if self.span_calibration_ is None or not calibrated:
             return out
@@ -210,40 +207,11 @@ class SequenceTagger(Estimator):
         predicted = chain.from_iterable(self.predict(X))
         return sum(a == b for a, b in zip(flat, predicted, strict=True)) / len(flat)
 
-    def _encoded(self, X: Sentences, allowed: Allowed | None) -> Iterator[tuple[Batch, Bools | None, Longs]]:
-        """Batches of `X`, which have no empty sentences, with their constraints, and where all sentences begin
-        [N + 1]."""
-        self._check_fitted()
-        cuts = self._cut(X)
-        for run in cuts.runs:
-            yield self._encode(X, allowed, cuts, run)
-
-    def _cut(self, X: Sentences, n_jobs: int | None = None) -> Cuts:
-        """Batches for so many threads: large ones, in which an unknown word is looked at once, but some for each."""
-        self._check_fitted()
-        offsets, n_empty = sentence_offsets(X)
-        most = BATCH_TOKENS
-        if n_jobs not in (None, 1):
-            most = min(most, max(LEAST_TOKENS, int(offsets[-1]) // (BATCHES_A_THREAD * count_jobs(n_jobs))))
-        return Cuts(offsets, n_empty, list(_runs(offsets, most)))
-
-    def _encode(
-        self, X: Sentences, allowed: Allowed | None, cuts: Cuts, run: tuple[int, int]
-    ) -> tuple[Batch, Bools | None, Longs]:
-        """One batch, as `_encoded` gives it."""
-        first, last = run
-        sentences, offsets = X[first:last], cuts.offsets[first : last + 1]
-        if first:
-            offsets = offsets - offsets[0]
-        present = np.flatnonzero(np.diff(offsets)).tolist() if cuts.n_empty else None
-        part = sentences if present is None else [sentences[i] for i in present]
-        ends = offsets if present is None else np.append(offsets[present], offsets[-1])
-        text = Text.build(part, width=self.encoder_.width, offsets=ends)
-        mask = None
-        if allowed is not None:
-            entries = allowed[first:last] if present is None else [allowed[first:last][i] for i in present]
-            mask = allowed_mask(entries, text, self.labels_)
-        return self.encoder_.encode(text), mask, offsets
+    def _decoded(self, X: Sentences, allowed: Allowed | None, decode: Decode[Result]) -> Iterator[tuple[Result, Longs]]:
+        """What `decode` makes of every batch of `X`, which has no empty sentences, and where all sentences begin."""
+        request = Request.build(X, allowed)
+        for run in request.runs:
+            yield request.decode(self.encoder_, self.labels_, run, decode)
 
     @cached_property
     def label_array_(self) -> NDArray[np.object_]:
@@ -373,39 +341,9 @@ class SequenceTagger(Estimator):
         return chain_weights + self.decoder_.scores.n_parameters
 
 
-def run_pieces(task: Callable[..., None], pieces: list[tuple[Any, ...]], n_jobs: int | None) -> None:
-    """Call task(*piece) for every piece, on so many threads."""
-    if n_jobs is None or n_jobs == 1 or len(pieces) < 2:
-        for piece in pieces:
-            task(*piece)
-        return
-    workers = Workers(count_jobs(n_jobs))
-    try:
-        workers.run(task, pieces)
-    finally:
-        workers.close()
-
-
 def _unpickle(cls: type[SequenceTagger], params: dict[str, Any], data: bytes | None) -> SequenceTagger:
     """The learner of a pickle; nothing but its parameters is unpickled."""
     model = cls(**params)
     if data is not None:
         unpack(model, data)
     return model
-
-
-def count_jobs(n_jobs: int | None) -> int:
-    """Threads: None is 1, −1 all cores."""
-    return (os.cpu_count() or 1) if n_jobs == -1 else n_jobs or 1
-
-
-def _runs(offsets: Longs, most: int) -> Iterator[tuple[int, int]]:
-    """Runs of sentences of about so many tokens."""
-    n, first = len(offsets) - 1, 0
-    if offsets[-1] <= most:
-        yield 0, n
-        return
-    while first < n:
-        last = min(int(np.searchsorted(offsets[1:], offsets[first] + most)) + 1, n)
-        yield first, last
-        first = last

@@ -29,6 +29,7 @@ from tagwright.scores.tagging import LinearTagging
 
 RUN_TOKENS = 1 << 11
 READY_LABELS = 200
+TOO_LARGE = "attribute values are too large; scale them down"
 
 
 class Rows(Protocol):
@@ -226,13 +227,21 @@ class Decoder:
         scored.emission(first, last, out)
 
     def _check_possible(self, scores: Doubles, first: int) -> None:
-        total = scores[0] if len(scores) == 1 else scores.sum()  # NumPy would take a microsecond for one
-        if not math.isfinite(total):
-            impossible = np.flatnonzero(~(scores > -np.inf))
-            restrictions = "the allowed labels and the forbidden transitions"
-            if self.dictionary is not None:
-                restrictions = "the tag dictionary, the allowed labels and the forbidden transitions"
-            raise DataError(
-                f"no labelling is possible: {restrictions} contradict each other",
-                location=f"X[{first + int(impossible[0])}]",
-            )
+        """Refuse sentences that have no labelling (a score or log Z of −inf), or whose scores are too large."""
+        if math.isfinite(scores[0]) if len(scores) == 1 else np.isfinite(scores).all():  # NumPy takes 1 µs for one
+            return
+        wrong = np.flatnonzero(~np.isfinite(scores))
+        location = f"X[{first + int(wrong[0])}]"
+        restricted = self.dictionary is not None or not all(np.isfinite(part).all() for part in self.chain_scores)
+        if scores[wrong[0]] != -np.inf or not restricted:  # every position has labels that are allowed
+            raise DataError(f"scores are not finite: {TOO_LARGE}", location=location)
+        dictionary = "" if self.dictionary is None else "the tag dictionary, "
+        restrictions = f"{dictionary}the allowed labels and the forbidden transitions"
+        raise DataError(f"no labelling is possible: {restrictions} contradict each other", location=location)
+
+
+def check_weights(decoder: Decoder) -> None:
+    """Refuse weights that are no numbers, at the end of a training."""
+    weights = decoder.scores.weights.values if isinstance(decoder.scores, LinearScores) else np.zeros(0)
+    if not np.isfinite(weights).all() or any(not (part < np.inf).all() for part in decoder.chain_scores):
+        raise DataError(f"weights are not finite: {TOO_LARGE}", location="X")

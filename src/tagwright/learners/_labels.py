@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from itertools import chain, repeat
@@ -54,6 +54,8 @@ def _check_shape(y: PartialLabels, text: Text, argument: str) -> None:
             raise DataError(
                 f"labels are a list of strings, found the string {labels[:40]!r}", location=f"{argument}[{i}]"
             )
+        if not hasattr(labels, "__len__"):
+            raise DataError(f"labels are a list of strings, found {labels!r:.60}", location=f"{argument}[{i}]")
         if len(labels) != length:
             raise DataError(f"{length} items but {len(labels)} labels; label every item", location=f"{argument}[{i}]")
 
@@ -129,11 +131,24 @@ def number_labels(flat: Sequence[str], names: Sequence[str]) -> Ints:
     return np.fromiter(map(index.get, flat, repeat(-1)), np.int32, len(flat))
 
 
+def list_allowed(allowed: Sequence[Sequence[object]], n: int) -> list[Sequence[object]]:
+    """What the user allows, as a list; refuse what is no list of n lists."""
+    if isinstance(allowed, str | Mapping) or not hasattr(allowed, "__len__"):
+        raise DataError(f"expected a list, found {type(allowed).__name__}", location="allowed")
+    entries = list(allowed)
+    if len(entries) != n:
+        raise DataError(f"{n} sentences but {len(entries)} entries", location="allowed")
+    for i, one in enumerate(entries):
+        if isinstance(one, str) or not hasattr(one, "__len__"):
+            raise DataError(
+                f"expected a list with an entry for every item, found {one!r:.60}", location=f"allowed[{i}]"
+            )
+    return entries
+
+
 def allowed_mask(allowed: Sequence[Sequence[object]], text: Text, names: Sequence[str]) -> Bools:
     """What the user allows, one entry a position (None: all; a label; or a collection of labels), as [n, Y]."""
     lengths = np.diff(text.offsets).tolist()
-    if len(allowed) != len(lengths):
-        raise DataError(f"{len(lengths)} sentences but {len(allowed)} entries", location="allowed")
     mask = np.ones((int(text.offsets[-1]), len(names)), np.bool_)
     index = {name: number for number, name in enumerate(names)}
     for i, (entries, length) in enumerate(zip(allowed, lengths, strict=True)):
@@ -142,8 +157,15 @@ def allowed_mask(allowed: Sequence[Sequence[object]], text: Text, names: Sequenc
         for t, entry in enumerate(entries):
             if entry is None:
                 continue
-            wanted = [entry] if isinstance(entry, str) else list(entry)  # type: ignore[call-overload]
-            unknown = [label for label in wanted if label not in index]
+            if not isinstance(entry, Collection):
+                raise DataError(
+                    f"expected None, a label or some labels, found {entry!r:.60}", location=f"allowed[{i}][{t}]"
+                )
+            wanted: list[Any] = [entry] if isinstance(entry, str) else list(entry)
+            if not wanted:
+                cure = "no labelling is possible without a label; None allows all"
+                raise DataError(f"no label is allowed: {cure}", location=f"allowed[{i}][{t}]")
+            unknown = [label for label in wanted if not isinstance(label, str) or label not in index]
             if unknown:
                 known = ", ".join(names)
                 raise DataError(f"unknown label {unknown[0]!r}; the model has: {known}", location=f"allowed[{i}][{t}]")

@@ -96,6 +96,7 @@ def _restore(stored: StoredModel, learners: Mapping[str, Callable[..., Learner]]
     if params.get("features") == CUSTOM:
         params["features"] = _restore_features(stored)
     model = learners[header["learner"]](**params)
+    model.check_params()
     _fill(model, stored)
     return model
 

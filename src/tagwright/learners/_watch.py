@@ -20,7 +20,8 @@ from tagwright.chunks import are_span_labels
 from tagwright.encode.batch import Batch
 from tagwright.encode.text import Sentences, Text
 from tagwright.errors import ConvergenceWarning, ParameterError
-from tagwright.learners._base import SequenceTagger, count_jobs
+from tagwright.learners._base import SequenceTagger
+from tagwright.learners._batches import count_jobs
 from tagwright.learners._decoder import Decoder
 from tagwright.learners._labels import Labels, check_labels, number_labels
 from tagwright.metrics import evaluate

@@ -38,9 +38,11 @@ class Strings(NamedTuple):
         begins, ends = np.empty(n, np.int64), np.empty(n, np.int64)
         letters = pad(JOIN(map(JOIN, lists)).encode("utf-8", "surrogatepass"))
         if n and split_letters(letters, begins, ends) != n:  # some strings hold a separator, or they are not n
-            sizes = [len(value.encode("utf-8", "surrogatepass")) for values in lists for value in values]
-            if len(sizes) != n:
-                raise ValueError(f"{len(sizes)} strings, expected {n}")
+            values = [value for values in lists for value in values]  # what is here now: the lists may have changed
+            if len(values) != n:
+                raise ValueError(f"{len(values)} strings, expected {n}")
+            letters = pad(JOIN(values).encode("utf-8", "surrogatepass"))
+            sizes = [len(str.encode(value, "utf-8", "surrogatepass")) for value in values]
             ends = np.cumsum(np.array(sizes, np.int64) + 1) - 1
             begins = ends - sizes
         return cls(letters, begins, ends)

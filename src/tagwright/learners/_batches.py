@@ -1,0 +1,114 @@
+"""Sentences to predict, cut into batches: each is encoded and decoded by itself, on its thread.
+
+    X, allowed ─► Request ─► Batch and mask, run by run ─► decode ─► results
+
+Empty sentences are not in a batch. Errors name the sentence as the user counts.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+
+from tagwright.arrays import Bools, Longs, Workers
+from tagwright.encode.batch import Batch
+from tagwright.encode.encoder import Encoder
+from tagwright.encode.text import Sentences, Text, list_sentences, sentence_offsets
+from tagwright.errors import DataError
+from tagwright.learners._labels import allowed_mask, list_allowed
+
+BATCH_TOKENS, LEAST_TOKENS, BATCHES_A_THREAD = 1 << 16, 1 << 12, 4
+Allowed = Sequence[Sequence[object]]
+Result = TypeVar("Result")
+Decode = Callable[[Batch, Bools | None], Result]
+
+
+class Request(NamedTuple):
+    """What the user asks to be labelled. The lists are copies: one that is changed meanwhile does no harm."""
+
+    sentences: Sentences  # [N]
+    allowed: list[Sequence[object]] | None  # [N]
+    offsets: Longs  # [N + 1] where every sentence begins
+    n_empty: int  # sentences without items
+    runs: list[tuple[int, int]]  # first and last sentence of every batch
+
+    @classmethod
+    def build(cls, X: Sentences, allowed: Allowed | None, n_jobs: int | None = None) -> Request:
+        """Batches for so many threads: large ones, in which an unknown word is looked at once, but some for each."""
+        sentences = list_sentences(X)
+        offsets, n_empty = sentence_offsets(sentences)
+        most = BATCH_TOKENS
+        if n_jobs not in (None, 1):
+            most = min(most, max(LEAST_TOKENS, int(offsets[-1]) // (BATCHES_A_THREAD * count_jobs(n_jobs))))
+        entries = None if allowed is None else list_allowed(allowed, len(sentences))
+        return cls(sentences, entries, offsets, n_empty, list(_runs(offsets, most)))
+
+    def decode(
+        self, encoder: Encoder, labels: list[str], run: tuple[int, int], decode: Decode[Result]
+    ) -> tuple[Result, Longs]:
+        """What `decode` makes of one batch, and where all of its sentences, the empty ones too, begin."""
+        first, last = run
+        offsets = self.offsets[first : last + 1]
+        if first:
+            offsets = offsets - offsets[0]
+        present = np.flatnonzero(np.diff(offsets)) if self.n_empty else None
+        try:
+            return decode(*self._encode(encoder, labels, run, offsets, present)), offsets
+        except DataError as error:
+            raise _renumber(error, np.arange(first, last) if present is None else first + present) from None
+
+    def _encode(
+        self, encoder: Encoder, labels: list[str], run: tuple[int, int], offsets: Longs, present: Longs | None
+    ) -> tuple[Batch, Bools | None]:
+        part = self.sentences[slice(*run)]
+        entries = None if self.allowed is None else self.allowed[slice(*run)]
+        if present is not None:
+            part = [part[i] for i in present.tolist()]
+            entries = None if entries is None else [entries[i] for i in present.tolist()]
+            offsets = np.append(offsets[present], offsets[-1])
+        text = Text.build(part, width=encoder.width, offsets=offsets)
+        mask = None if entries is None else allowed_mask(entries, text, labels)
+        return encoder.encode(text), mask
+
+
+def _renumber(error: DataError, numbers: Longs) -> DataError:
+    """An error at sentence i of a batch, which is sentence numbers[i] of the user's."""
+    found = re.fullmatch(r"(\w+)\[(\d+)\](.*)", error.location or "")
+    if found is None:
+        return error
+    name, i, rest = found.groups()
+    return DataError(str(error).removeprefix(f"{error.location}: "), location=f"{name}[{numbers[int(i)]}]{rest}")
+
+
+def run_pieces(task: Callable[..., None], pieces: list[tuple[Any, ...]], n_jobs: int | None) -> None:
+    """Call task(*piece) for every piece, on so many threads."""
+    if n_jobs is None or n_jobs == 1 or len(pieces) < 2:
+        for piece in pieces:
+            task(*piece)
+        return
+    workers = Workers(count_jobs(n_jobs))
+    try:
+        workers.run(task, pieces)
+    finally:
+        workers.close()
+
+
+def count_jobs(n_jobs: int | None) -> int:
+    """Threads: None is 1, −1 all cores."""
+    return (os.cpu_count() or 1) if n_jobs == -1 else n_jobs or 1
+
+
+def _runs(offsets: Longs, most: int) -> Iterator[tuple[int, int]]:
+    """Runs of sentences of about so many tokens."""
+    n, first = len(offsets) - 1, 0
+    if offsets[-1] <= most:
+        yield 0, n
+        return
+    while first < n:
+        last = min(int(np.searchsorted(offsets[1:], offsets[first] + most)) + 1, n)
+        yield first, last
+        first = last
