@@ -82,6 +82,8 @@ class Text:
 
 def list_sentences(X: Sentences, argument: str = "X") -> Sentences:
     """`X` as a list of our own."""
+    if type(X) is list:
+        return X.copy()
     if not isinstance(X, NO_LISTS) and hasattr(X, "__len__"):
         with suppress(TypeError):  # of a NumPy array without axes
             return list(X)
