@@ -95,6 +95,28 @@ def test_machine_code_is_loaded_without_the_compiler(tmp_path: Path) -> None:
     run(SECOND, tmp_path)
 
 
+@pytest.mark.parametrize("ending", ["nbi", "nbc"])
+@pytest.mark.parametrize("size", [0, 60])
+def test_damaged_files_are_written_anew(tmp_path: Path, ending: str, size: int) -> None:
+    (tmp_path / "kernels.py").write_text(KERNELS)
+    run(FIRST, tmp_path)
+    damaged = list((tmp_path / "cache").rglob(f"*.{ending}"))
+    assert damaged
+    for path in damaged:
+        path.write_bytes(path.read_bytes()[:size])
+    run(FIRST, tmp_path)
+    run(SECOND, tmp_path)
+
+
+def test_a_full_disk_does_not_stop_anybody(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("numba.core.caching.FunctionCache.save_overload", refuse)
+    monkeypatch.setattr("numba.core.caching.FunctionCache._load_overload", lambda *_: None)
+    assert _jit.kernel(double)(4) == 8
+
+
 def double(x: int) -> int:
     return 2 * x
 

@@ -21,6 +21,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
+from pickle import PickleError
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
@@ -115,11 +116,17 @@ class KernelCache:
             return None
         if self._counted:
             numba_runtime.rtsys.initialize(target)
-        with files._guard_against_spurious_io_errors():
-            return files._load_overload(signature, target)
+        try:
+            with files._guard_against_spurious_io_errors():
+                return files._load_overload(signature, target)
+        except (OSError, EOFError, LookupError, TypeError, ValueError, AttributeError, ImportError, PickleError):
+            with suppress(OSError):  # the file is damaged: compile, and begin a new one
+                files.flush()
+            return None
 
     def save_overload(self, signature: Any, compiled: Any) -> None:
-        self._files.save_overload(signature, compiled)
+        with suppress(OSError):  # the disk is full, say: the machine code is used all the same
+            self._files.save_overload(signature, compiled)
 
     def flush(self) -> None:
         self._files.flush()
