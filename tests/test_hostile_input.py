@@ -7,6 +7,7 @@ from collections import deque
 from collections.abc import Callable
 from itertools import chain
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -102,7 +103,7 @@ def test_values_that_are_too_large(name: str, value: float) -> None:
             assert set(chain.from_iterable(labels)) <= {"A", "B", "C"}
         else:
             assert re.search("are too large|not finite; use smaller", str(error))
-            assert not isinstance(error, DataError) or error.location in ("X", "X[0]", "X[2]")
+            assert not isinstance(error, DataError) or error.location.startswith("X")
 
 
 def try_to(answer: Callable[[], list[list[str]]]) -> tuple[list[list[str]], Exception | None]:
@@ -110,3 +111,38 @@ def try_to(answer: Callable[[], list[list[str]]]) -> tuple[list[list[str]], Exce
         return answer(), None
     except (DataError, ParameterError) as error:
         return [], error
+
+
+HUGE = 1 << 62  # four of them add up to nothing
+
+
+def run_over(sizes: np.ndarray) -> np.ndarray:
+    """Sizes that have the right sum in 64 bits."""
+    changed = sizes.astype(np.int64)
+    changed[:4] += HUGE
+    return changed
+
+
+@pytest.mark.parametrize(
+    ("name", "params", "array", "change"),
+    [
+        ("crf", {}, "pattern.counts", run_over),
+        ("crf", {}, "chain.start", lambda part: part * np.nan),
+        ("crf", {}, "chain.transition", lambda part: part + np.inf),
+        ("crf", {"order": 2}, "trigrams.keys", lambda keys: np.append(-1, keys.astype(np.int64)[1:])),
+        ("crf", {"tag_dictionary": 1, "order": 2}, "dictionary.sizes", run_over),
+        ("hmm", {}, "words.sizes", run_over),
+        ("kernel-perceptron", {"kernel": "poly"}, "support.sizes", run_over),
+        ("kernel-perceptron", {"kernel": "poly"}, "support.counts", run_over),
+    ],
+)
+def test_numbers_in_a_file_that_would_lead_elsewhere(
+    name: str, params: dict[str, Any], array: str, change: Callable[[np.ndarray], np.ndarray], tmp_path: Path
+) -> None:
+    """Every check sum is right: somebody made this file."""
+    make(name, **params).fit(*toy_words(40)).save(tmp_path / "m.tw")
+    stored = read_model(tmp_path / "m.tw")
+    arrays = {**stored.arrays, array: change(stored.arrays[array])}
+    write_model(tmp_path / "m.tw", stored.header, arrays, stored.strings)
+    with pytest.raises(ModelFileError, match=r"not fit|not finite"):
+        load(tmp_path / "m.tw")

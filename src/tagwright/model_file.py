@@ -337,6 +337,18 @@ def _finite(number: str) -> float:
     return value
 
 
+def restore_pointers(sizes: Array, total: int, otherwise: str) -> npt.NDArray[np.int64]:
+    """Where pieces of these sizes begin, and the end of the last [n + 1]; refused, with the message
+    `otherwise`, unless they add up to `total`. Each is looked at: a sum may be right because it has run over."""
+    whole = sizes.ndim == 1 and sizes.dtype.kind in "iu"
+    if not whole or not 0 <= sizes.min(initial=0) <= sizes.max(initial=0) <= total:
+        raise ModelFileError(otherwise)
+    pointers = np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)]).astype(np.int64)
+    if pointers[-1] != total:
+        raise ModelFileError(otherwise)
+    return pointers
+
+
 def _unpack_tensors(tensors: dict[str, Array], lists: dict[str, Any]) -> tuple[dict[str, Array], dict[str, list[str]]]:
     arrays, strings = {}, {}
     for name in sorted(tensors):

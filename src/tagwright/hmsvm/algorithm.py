@@ -71,6 +71,7 @@ from tagwright.hmsvm.working_sets import (
     sequence_gap,
 )
 from tagwright.hmsvm.worst_labelling import ViterbiChain, find_slacks, worst_labelling, worst_labellings
+from tagwright.optim.vectors import inner
 
 RUN_TOKENS = 1 << 12
 """Tokens searched at once."""
@@ -248,7 +249,7 @@ class WorkingSetAlgorithm:
     def _measure(self, number: int, seconds: float) -> Pass:
         """Primal, dual and gap."""
         sets, edges = self.solution.sets, self.solution.chain.edges
-        norm = self.weights.squared_norm() + float(edges @ edges)
+        norm = self.weights.squared_norm() + float(inner(edges, edges))
         if not np.isfinite(norm):
             reason = "the weights are no longer finite; use a smaller C, or smaller attribute values"
             raise DataError(f"training diverged: {reason}", location="X")
@@ -266,7 +267,7 @@ class WorkingSetAlgorithm:
         total = 0.0
         for k, labels in enumerate(sets.labels):
             wrong = np.add.reduceat(labels != self.data.labels, self.data.offsets[:-1], dtype=np.int64)
-            total += float(sets.alpha[:, k] @ wrong)
+            total += float(np.sum(sets.alpha[:, k] * wrong))
         return total
 
     # ---- steps 2 and 3 ----
@@ -289,7 +290,7 @@ class WorkingSetAlgorithm:
         """The best length of all α together: max_s s Σ α Δ − ½ s² (‖w‖² + Σ_i (Σ_y α_i(y))² / C for L2)."""
         alpha = self.solution.sets.alpha
         totals = np.asarray(alpha.sum(axis=1))
-        curvature = found.squared_norm + self.objective.ridge * float(totals @ totals)
+        curvature = found.squared_norm + self.objective.ridge * float(inner(totals, totals))
         reward = found.dual + 0.5 * curvature
         if self.objective.slack == "none" and reward > LARGEST_NORM * np.sqrt(found.squared_norm):
             self._refuse(f"weights that separate it would have a norm above {LARGEST_NORM:g}")

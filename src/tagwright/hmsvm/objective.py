@@ -18,6 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tagwright.arrays import Doubles
+from tagwright.optim.vectors import inner
 
 LONGEST = 1e6
 """The largest s that is tried."""
@@ -43,7 +44,7 @@ class MarginObjective:
 
     def dual(self, reward: float, squared_norm: float, totals: Doubles) -> float:
         """From Σ α Δ, ‖w‖² and Σ_y α_i(y) [N]."""
-        return reward - 0.5 * squared_norm - 0.5 * self.ridge * float(totals @ totals)
+        return reward - 0.5 * squared_norm - 0.5 * self.ridge * float(inner(totals, totals))
 
     def primal(self, losses: Doubles, squared_norm: float) -> float:
         """That of s w at the best length s ≥ 1, from above, for losses H [N]."""
@@ -52,14 +53,15 @@ class MarginObjective:
             return 0.5 * squared_norm / (1 - worst) ** 2 if worst < 1 else np.inf
         s = self._best_length(losses, squared_norm)
         rest = np.maximum(s * losses - (s - 1), 0.0)
-        return 0.5 * s * s * squared_norm + self.C * float(rest.sum() if self.slack == "l1" else 0.5 * (rest @ rest))
+        cost = float(rest.sum() if self.slack == "l1" else 0.5 * inner(rest, rest))
+        return 0.5 * s * s * squared_norm + self.C * cost
 
     def _best_length(self, losses: Doubles, squared_norm: float) -> float:
         """The s ≥ 1 that minimises ½ s² ‖w‖² + the cost of the losses max(0, s H_i − (s − 1)), by bisection."""
 
         def rises(s: float) -> bool:
             rest = np.maximum(s * losses - (s - 1), 0.0)
-            slope = (rest if self.slack == "l2" else rest > 0) @ (losses - 1)
+            slope = np.sum((rest if self.slack == "l2" else rest > 0) * (losses - 1))
             return s * squared_norm + self.C * float(slope) >= 0
 
         if rises(1.0):

@@ -19,6 +19,7 @@ from tagwright.arrays import Doubles, Floats, Ints, Longs, Workers
 from tagwright.encode.batch import Batch
 from tagwright.hmsvm.algorithm import optimise_sequence
 from tagwright.hmsvm.working_sets import DONE, DualSolution, describe_labellings, drop_idle
+from tagwright.optim.vectors import inner
 from tagwright.scores.expanded import TokenAttributes, expand
 from tagwright.scores.linear import LinearMap
 
@@ -155,7 +156,7 @@ class PrimalWeights:
 
     def squared_norm(self) -> float:
         """‖w‖² without the chain."""
-        return float(self.vector() @ self.vector())
+        return float(inner(self.vector(), self.vector()))
 
     def vector(self) -> Doubles:
         """The weights, for the model."""

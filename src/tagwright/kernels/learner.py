@@ -23,6 +23,7 @@ from tagwright.learners._base import SequenceTagger, TrainingData
 from tagwright.learners._decoder import Decoder, Scores
 from tagwright.learners._estimator import FLAG, NONE, NOT_NEGATIVE, POSITIVE, WHOLE, Range, fitted, parameter
 from tagwright.learners._labels import Labels
+from tagwright.model_file import restore_pointers
 from tagwright.scores.expanded import expand
 
 KERNEL = Range(lambda value: callable(value) or value in KERNELS, f"one of {', '.join(KERNELS)}, or a callable")
@@ -126,8 +127,9 @@ def restore_kernel(model: KernelLearner, arrays: dict[str, Any]) -> KernelScores
     attributes, values = arrays["support.attributes"].astype(np.int32), arrays["support.values"].astype(np.float64)
     labels, amounts = arrays["support.labels"].astype(np.int64), arrays["support.coefficients"].astype(np.float64)
     Y, A = len(model.labels_), model.encoder_.n_attributes
-    fits = len(sizes) == len(counts) and sizes.sum() == len(attributes) == len(values)
-    fits &= counts.sum() == len(labels) == len(amounts) and min(sizes.min(initial=0), counts.min(initial=0)) >= 0
+    pointers = restore_pointers(sizes, len(attributes), "the support contexts do not fit together")
+    restore_pointers(counts, len(labels), "the support contexts do not fit together")
+    fits = len(sizes) == len(counts) and attributes.shape == values.shape and labels.shape == amounts.shape
     if not fits or not 0 <= labels.min(initial=0) <= labels.max(initial=0) < Y:
         raise ModelFileError("the support contexts do not fit together")
     if not (np.isfinite(values).all() and np.isfinite(amounts).all()):
@@ -136,7 +138,6 @@ def restore_kernel(model: KernelLearner, arrays: dict[str, Any]) -> KernelScores
         raise ModelFileError("the support contexts do not fit the attributes")
     coefficients = np.zeros((len(sizes), Y))
     coefficients[np.repeat(np.arange(len(sizes)), counts), labels] = amounts
-    pointers = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
     support = ContextVectors(A, pointers, attributes, values)
     return KernelScores(
         model.encoder_, support, coefficients, _restore_function(model.kernel, arrays["support.kernel"])

@@ -77,7 +77,7 @@ class Request(NamedTuple):
 
 def _renumber(error: DataError, numbers: Longs) -> DataError:
     """An error at sentence i of a batch, which is sentence numbers[i] of the user's."""
-    found = re.fullmatch(r"(\w+)\[(\d+)\](.*)", error.location or "")
+    found = re.fullmatch(r"(X|allowed)\[(\d+)\](.*)", error.location or "")
     if found is None:
         return error
     name, i, rest = found.groups()

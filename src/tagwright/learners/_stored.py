@@ -25,7 +25,7 @@ from tagwright.encode.forms import N_EDGES, ColumnForms
 from tagwright.encode.vocabulary import Vocabulary
 from tagwright.errors import ModelFileError
 from tagwright.learners._stored_chain import restore_chain, store_chain
-from tagwright.model_file import StoredModel, pack_model, read_model, unpack_model, write_model
+from tagwright.model_file import StoredModel, pack_model, read_model, restore_pointers, unpack_model, write_model
 from tagwright.scores.linear import LinearMap, LinearScores
 from tagwright.scores.row_index import Pattern
 
@@ -221,11 +221,9 @@ def store_linear(scores: LinearScores, arrays: Arrays) -> None:
 def restore_linear(model: Learner, arrays: Arrays) -> LinearScores:
     """The running scores of a stored linear model."""
     counts, labels = arrays["pattern.counts"], arrays["pattern.labels"].astype(np.int32)
-    pointers = np.concatenate([[0], np.cumsum(counts, dtype=np.int64)]).astype(np.int64)
-    n = model.encoder_.n_attributes
-    fits = len(counts) == n and pointers[-1] == len(labels) == len(arrays["weights"])
-    fits = fits and counts.min(initial=0) >= 0 and labels.min(initial=0) >= 0
-    if not fits or labels.max(initial=0) >= len(model.labels_):
+    pointers = restore_pointers(counts, len(labels), "the weights do not fit the attributes")
+    fits = len(counts) == model.encoder_.n_attributes and labels.shape == arrays["weights"].shape
+    if not fits or not 0 <= labels.min(initial=0) <= labels.max(initial=0) < len(model.labels_):
         raise ModelFileError("the weights do not fit the attributes")
     dtype = arrays["weights"].dtype.type
     if dtype not in (np.float32, np.float64):

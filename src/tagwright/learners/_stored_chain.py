@@ -15,6 +15,7 @@ from tagwright.chain.trigrams import Trigrams, check_size
 from tagwright.encode.encoder import Encoder
 from tagwright.errors import ModelFileError, ParameterError
 from tagwright.learners._decoder import Decoder, Scores
+from tagwright.model_file import restore_pointers
 
 Arrays = dict[str, Any]
 Learner = Any  # a SequenceTagger; _base.py, where that is, imports this file by way of _stored.py
@@ -41,6 +42,8 @@ def restore_chain(model: Learner, scores: Scores, arrays: Arrays) -> Decoder:
     Y = len(model.labels_)
     if [part.shape for part in chain] != [(Y, Y), (Y,), (Y,)]:
         raise ModelFileError("the chain does not fit the labels")
+    if any(not (part < np.inf).all() for part in chain):
+        raise ModelFileError("the scores of the chain are not finite")
     trigrams = _restore_trigrams(Y, scores, arrays) if "trigrams.keys" in arrays else None
     dictionary = _restore_dictionary(Y, model.encoder_, arrays) if "dictionary.sets_of" in arrays else None
     decoder: Decoder = model.decoder_type(scores, *chain, dictionary=dictionary, trigrams=trigrams)
@@ -53,7 +56,8 @@ def _restore_trigrams(n_labels: int, scores: Scores, arrays: Arrays) -> Trigrams
         check_size(n_labels, scores.dtype)
     except ParameterError as error:
         raise ModelFileError(str(error)) from error
-    ascending = keys.ndim == 1 and (np.diff(keys) > 0).all() and keys.max(initial=0) < n_labels**3
+    ascending = keys.ndim == 1 and (np.diff(keys) > 0).all()
+    ascending = ascending and 0 <= keys.min(initial=0) <= keys.max(initial=0) < n_labels**3
     if not ascending or keys.shape != weights.shape or not np.isfinite(weights).all():
         raise ModelFileError("the label trigrams do not fit the labels")
     return Trigrams(n_labels, keys, weights)
@@ -62,12 +66,12 @@ def _restore_trigrams(n_labels: int, scores: Scores, arrays: Arrays) -> Trigrams
 def _restore_dictionary(n_labels: int, encoder: Encoder, arrays: Arrays) -> TagDictionary:
     sets_of, labels = arrays["dictionary.sets_of"].astype(np.int32), arrays["dictionary.labels"].astype(np.uint16)
     sizes = arrays["dictionary.sizes"].astype(np.int64)
-    pointers = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    pointers = restore_pointers(sizes, len(labels), "the tag dictionary does not fit the words and labels")
     source = encoder.word_source
     fits = source is not None and sets_of.shape == (encoder.columns[source].n_known,)
     fits = fits and 0 <= sets_of.min(initial=0) <= sets_of.max(initial=0) < len(sizes) and (sizes > 0).all()
     rising = labels[1:] > labels[:-1]
-    if not fits or labels.shape != (pointers[-1],) or labels.max(initial=0) >= n_labels:
+    if not fits or labels.ndim != 1 or labels.max(initial=0) >= n_labels:
         raise ModelFileError("the tag dictionary does not fit the words and labels")
     rising[pointers[1:-1] - 1] = True  # from one set to the next
     if source is None or not rising.all():

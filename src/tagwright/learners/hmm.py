@@ -36,6 +36,7 @@ from tagwright.learners._decoder import Decoder, Scores
 from tagwright.learners._estimator import ANYTHING, NATURAL, POSITIVE, fitted, of_one_fit, one_of, parameter
 from tagwright.learners._labels import Labels
 from tagwright.learners._watch import DevSet, all_callbacks
+from tagwright.model_file import restore_pointers
 from tagwright.objective.problem import count_gold
 from tagwright.optim.progress import Progress
 from tagwright.scores.expanded import expand
@@ -174,10 +175,10 @@ class HMM(SequenceTagger):
             return super()._restore_scores(arrays)
         self.check_params()
         labels, amounts = arrays["words.labels"].astype(np.int32), arrays["words.counts"].astype(np.float64)
-        pointers = np.concatenate([[0], np.cumsum(arrays["words.sizes"], dtype=np.int64)]).astype(np.int64)
+        pointers = restore_pointers(arrays["words.sizes"], len(labels), "the counts do not fit the words")
         columns = self.encoder_.columns
         fits = len(columns) == 1 and len(pointers) - 1 == columns[0].n_known - N_EDGES
-        if not fits or not pointers[-1] == len(labels) == len(amounts) or (amounts < 1).any():
+        if not fits or labels.shape != amounts.shape or not (amounts >= 1).all():
             raise ModelFileError("the counts do not fit the words")
         if not 0 <= labels.min(initial=0) <= labels.max(initial=0) < len(self.labels_):
             raise ModelFileError("the counts do not fit the labels")
