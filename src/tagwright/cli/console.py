@@ -12,7 +12,7 @@ from typing import Any
 
 from tagwright.compat import numba
 
-COMPILING = "compiling kernels, once on this machine; this takes up to half a minute ..."
+COMPILING = "compiling kernels, once on this machine; this takes up to two minutes ..."
 
 
 def note(message: str) -> None:
