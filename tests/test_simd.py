@@ -15,7 +15,9 @@ from tagwright._simd import (
     largest_sum,
     load_bytes,
     lowest_bit,
+    prefetch_two,
     sum_rows,
+    sum_two_tables,
     sums_at_least,
 )
 from tagwright.arrays import Floats, padded
@@ -57,6 +59,10 @@ def test_sums_of_rows_equal_numpy(dtype: type, kind: type, Y: int) -> None:
     chosen = np.array([4, 0, 4, 2]).astype(kind)
     sum_rows_of(base, rows.reshape(-1), chosen, 0, 4, padded(Y), Y, out)
     np.testing.assert_allclose(out[:Y], (base + rows[chosen].sum(axis=0))[:Y], atol=1e-5)
+    for size in (1, 3, 5):  # the same rows in two tables
+        again = np.full_like(out, 7)
+        sum_two_tables_of(base, rows[:size].copy(), rows[size:].copy(), chosen, 0, 4, Y, again)
+        np.testing.assert_array_equal(again[:Y], out[:Y])
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -114,6 +120,14 @@ def sum_rows_of(
     base: Floats, vector: Floats, firsts: np.ndarray, begin: int, end: int, unit: int, Y: int, out: Floats
 ) -> None:
     sum_rows(base, vector, firsts, begin, end, unit, Y, out)
+
+
+@tight_kernel
+def sum_two_tables_of(
+    base: Floats, table: Floats, more: Floats, which: np.ndarray, begin: int, end: int, Y: int, out: Floats
+) -> None:
+    prefetch_two(table, more, which[0])
+    sum_two_tables(base, table, more, which, begin, end, Y, out)
 
 
 @tight_kernel

@@ -98,7 +98,7 @@ def test_ctrl_c_while_unknown_words_get_their_scores(monkeypatch: pytest.MonkeyP
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(linear, "fill_table", interrupt)
+        patch.setattr(linear, "fill_unknown", interrupt)
         with pytest.raises(KeyboardInterrupt):
             model.predict(new)
     assert model.predict(new) == expected

@@ -2,6 +2,7 @@
 
     add_products    out_a += Σ_k a[k · step] · M[k],    out_b += Σ_k b[k · step] · M[k]
     sum_rows        out = base + Σ_k row that begins at firsts[k] · unit of a vector
+    sum_two_tables  the same of the rows which[k] of a table that goes on in a second one
     best_sums       out = max_k ( numbers[which[k]] + M[which[k]] ) + row
     largest         max_j row[j]
     largest_sum     max_j row[j] + bonus[j]
@@ -9,6 +10,7 @@
     sums_at_least   the same of row[j] + bonus[j]
     load_bytes      up to seven bytes of an array as one number
     prefetch        asks for a row of a table, or a number of a vector, that will be read soon: no result, only speed
+    prefetch_two    the same of a row of two tables
 
 A compiler's loop over the columns of a product loads and stores the sums at every k. Here a block of `width` vectors of
 both sums is held in registers while k runs, and every vector of M that is loaded serves both: 65 of the 80 GFLOP/s that
@@ -67,6 +69,18 @@ def sum_rows(
     out[:n] = total
 
 
+def sum_two_tables(
+    base: Floats, table: Floats, more: Floats, which: NDArray[Any], begin: int, end: int, Y: int, out: Floats
+) -> None:
+    """out = base + Σ_{begin ≤ k < end} row which[k] of a table [R, P] that goes on in `more`, as sum_rows: row R + u is
+    more[u]. Which of the two it is costs no branch, which could not be guessed."""
+    n, R = _up_to_a_vector(Y, table), table.shape[0]
+    total = base[:n].copy()
+    for k in which[begin:end].tolist():
+        total += (table[k] if k < R else more[k - R])[:n]
+    out[:n] = total
+
+
 def best_sums(numbers: Floats, which: Longs, n: int, M: Floats, row: Floats, Y: int, out: Floats) -> None:
     """out = max_{k<n} ( numbers[which[k]] + M[which[k]] ) + row, in the first Y columns (and up to a vector's end)."""
     columns = _up_to_a_vector(Y, M)
@@ -105,6 +119,10 @@ def load_bytes(letters: NDArray[np.uint8], p: int, n: int) -> int:
 
 def prefetch(table: Any, row: int) -> None:
     """Nothing that a program could see."""
+
+
+def prefetch_two(table: Floats, more: Floats, row: int) -> None:
+    """The same."""
 
 
 if numba is not None and llvm is not None and llvm_blocks is not None:
@@ -177,26 +195,52 @@ if numba is not None and llvm is not None and llvm_blocks is not None:
                 emit(builder.mul(first, lanes), range(width))
             first = builder.add(first, there)
 
-    def _emit_sum_rows(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        """Load the base, add a row for every k, store the sums."""
-        kinds, (begin, end, unit, Y) = signature.args, args[3:7]
-        base, vector, firsts, out = (context.make_array(kinds[i])(context, builder, args[i]) for i in (0, 1, 2, 7))
-        vectors = _Vectors(context, builder, kinds[1])
+    def _add_rows(
+        builder: Any, vectors: _Vectors, rows: Callable[[Any], Any], base: Any, begin: Any, end: Any, Y: Any, out: Any
+    ) -> None:
+        """Load the base, add the row that begins at rows(k) for every k, store the sums."""
 
         def emit(column: Any, width: range) -> None:
             before = [vectors.load(vectors.at(base.data, column, number)) for number in width]
             sums = [blocks.alloca_once_value(builder, found) for found in before]
             with blocks.for_range_slice(builder, begin, end, ir.Constant(LONG, 1), intp=LONG) as (k, _):
-                first = _long(builder, builder.load(builder.gep(firsts.data, [k])))
-                place = builder.add(builder.mul(first, unit), column)
+                row = rows(k)
                 for number, total in zip(width, sums, strict=True):
-                    entry = vectors.load(vectors.at(vector.data, place, number))
+                    entry = vectors.load(vectors.at(row, column, number))
                     builder.store(builder.fadd(builder.load(total), entry), total)
             for number, total in zip(width, sums, strict=True):
                 builder.store(builder.load(total), vectors.at(out.data, column, number), align=vectors.size)
 
         _cover(builder, vectors, Y, emit)
+
+    def _emit_sum_rows(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        kinds, (begin, end, unit, Y) = signature.args, args[3:7]
+        base, vector, firsts, out = (context.make_array(kinds[i])(context, builder, args[i]) for i in (0, 1, 2, 7))
+
+        def row(k: Any) -> Any:
+            first = _long(builder, builder.load(builder.gep(firsts.data, [k])))
+            return builder.gep(vector.data, [builder.mul(first, unit)])
+
+        _add_rows(builder, _Vectors(context, builder, kinds[1]), row, base, begin, end, Y, out)
         return context.get_dummy_value()
+
+    def _emit_sum_two_tables(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        kinds, (begin, end, Y) = signature.args, args[4:7]
+        arrays = [context.make_array(kinds[i])(context, builder, args[i]) for i in (0, 1, 2, 3, 7)]
+        base, table, more, which, out = arrays
+
+        def row(k: Any) -> Any:
+            return _row_of_two(builder, table, more, _long(builder, builder.load(builder.gep(which.data, [k]))))
+
+        _add_rows(builder, _Vectors(context, builder, kinds[1]), row, base, begin, end, Y, out)
+        return context.get_dummy_value()
+
+    def _row_of_two(builder: Any, table: Any, more: Any, k: Any) -> Any:
+        """A pointer to row k of a table, or of the one after it."""
+        size, width = (builder.extract_value(table.shape, axis) for axis in (0, 1))
+        here, after = builder.icmp_signed("<", k, size), builder.sub(k, size)
+        rows = builder.select(here, table.data, more.data)
+        return builder.gep(rows, [builder.mul(builder.select(here, k, after), width)])
 
     def _emit_best_sums(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         """Hold the largest sums while k runs; add the row to them, store them."""
@@ -303,6 +347,12 @@ if numba is not None and llvm is not None and llvm_blocks is not None:
         kind = types.void(base, vector, firsts, whole, whole, whole, whole, out)
         return (kind, _emit_sum_rows) if _alike(base, vector, out) else None
 
+    def _sum_two_tables(
+        _: Any, base: Any, table: Any, more: Any, which: Any, begin: Any, end: Any, Y: Any, out: Any
+    ) -> Any:
+        kind = types.void(base, table, more, which, types.intp, types.intp, types.intp, out)
+        return (kind, _emit_sum_two_tables) if _alike(base, table, more, out) else None
+
     def _best_sums(_: Any, own: Any, which: Any, n: Any, M: Any, row: Any, Y: Any, out: Any) -> Any:
         kind = types.void(own, which, types.intp, M, row, types.intp, out)
         return (kind, _emit_best_sums) if _alike(own, M, row, out) else None
@@ -319,20 +369,33 @@ if numba is not None and llvm is not None and llvm_blocks is not None:
         table = context.make_array(signature.args[0])(context, builder, args[0])
         rows = signature.args[0].ndim == 2
         place = builder.mul(args[1], builder.extract_value(table.shape, 1)) if rows else args[1]
-        first = builder.bitcast(builder.gep(table.data, [place]), ir.IntType(8).as_pointer())
+        _fetch(builder, builder.gep(table.data, [place]), 4 if rows else 1)
+        return context.get_dummy_value()
+
+    def _emit_prefetch_two(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        table, more = (context.make_array(signature.args[i])(context, builder, args[i]) for i in (0, 1))
+        _fetch(builder, _row_of_two(builder, table, more, args[2]), 4)
+        return context.get_dummy_value()
+
+    def _fetch(builder: Any, pointer: Any, n_lines: int) -> None:
+        first = builder.bitcast(pointer, ir.IntType(8).as_pointer())
         kind = ir.FunctionType(ir.VoidType(), [first.type, INT, INT, INT])
         fetch = blocks.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
         to_read, keep, data = ir.Constant(INT, 0), ir.Constant(INT, 3), ir.Constant(INT, 1)
-        for line in range(4 if rows else 1):
+        for line in range(n_lines):
             builder.call(fetch, [builder.gep(first, [ir.Constant(LONG, 64 * line)]), to_read, keep, data])
-        return context.get_dummy_value()
 
     def _prefetch(_: Any, table: Any, row: Any) -> Any:
         return types.void(table, types.intp), _emit_prefetch
 
+    def _prefetch_two(_: Any, table: Any, more: Any, row: Any) -> Any:
+        return types.void(table, more, types.intp), _emit_prefetch_two
+
     load_bytes = numba.extending.intrinsic(_load_bytes)
     prefetch = numba.extending.intrinsic(_prefetch)
+    prefetch_two = numba.extending.intrinsic(_prefetch_two)
     sum_rows = numba.extending.intrinsic(_sum_rows)
+    sum_two_tables = numba.extending.intrinsic(_sum_two_tables)
     add_block = numba.extending.intrinsic(_add_block)
     best_sums = numba.extending.intrinsic(_best_sums)
     largest = numba.extending.intrinsic(_largest)

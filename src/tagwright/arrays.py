@@ -18,6 +18,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from tagwright._jit import tight_kernel
+
 Floats = NDArray[np.floating[Any]]
 Doubles = NDArray[np.float64]
 Ints = NDArray[np.int32]
@@ -44,10 +46,14 @@ def padded(n_labels: int) -> int:
 def empty_rows(shape: tuple[int, ...], dtype: DTypeLike, make: Callable[..., Bytes] = np.empty) -> NDArray[Any]:
     """As np.empty, beginning at a cache line; NumPy's begin anywhere, and every second vector then lies in two lines:
     a third more time for a token's scores and its step of Viterbi."""
-    size = prod(shape) * np.dtype(dtype).itemsize
-    memory = make(size + LINE, np.uint8)
-    begin = -memory.__array_interface__["data"][0] % LINE
-    return memory[begin : begin + size].view(dtype).reshape(shape)
+    memory = make(prod(shape) * np.dtype(dtype).itemsize + LINE, np.uint8)
+    return np.ndarray(shape, dtype, memory.data, -address(memory) % LINE)
+
+
+@tight_kernel
+def address(memory: Bytes) -> int:
+    """Where an array lies. NumPy takes 1 µs to say it, a twentieth of the time of tagging a sentence."""
+    return int(memory.ctypes.data)
 
 
 def zero_rows(shape: tuple[int, ...], dtype: DTypeLike) -> NDArray[Any]:

@@ -120,14 +120,13 @@ def test_what_stands_at_the_locations_adds_up_to_the_plain_sum(features: str, te
 def test_sorted_locations_have_rows_first_and_weights_last(features: str, text: list[list[str]]) -> None:
     encoder, _, scores = prepare(features)
     rows = scores.at(np.ones(scores.pattern.n_weights)).rows(encoder.encode(Text.build(text)))
-    S, R = rows.locations.shape[1], scores.index.n_rows
+    S = rows.locations.shape[1]
     for t, found in enumerate(rows.locations):
         ring = sorting_room(S)
         sort_locations(rows.locations, t, rows.tables, ring)
         own = ring[t % RING]
-        assert own[: own[S]].tolist() == [location for location in found if NOWHERE < location < R]
-        assert own[own[S] : own[S + 1]].tolist() == [location - R for location in found if location >= R]
-        assert own[own[S + 2] : S][::-1].tolist() == [location for location in found if location < NOWHERE]
+        assert own[: own[S]].tolist() == [location for location in found if location > NOWHERE]
+        assert own[own[S + 1] : S][::-1].tolist() == [location for location in found if location < NOWHERE]
 
 
 def test_the_index_never_changes() -> None:

@@ -96,7 +96,7 @@ def sentence_offsets(X: Sentences, argument: str = "X") -> tuple[Longs, int]:
         for i, sentence in enumerate(X):
             _check_sentence(sentence, f"{argument}[{i}]")
     lengths = list(map(len, X))
-    return np.array(list(accumulate(lengths, initial=0)), np.int64), lengths.count(0)
+    return np.fromiter(accumulate(lengths, initial=0), np.int64, len(lengths) + 1), lengths.count(0)
 
 
 def _check_sentence(sentence: object, location: str) -> None:

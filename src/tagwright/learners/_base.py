@@ -25,7 +25,7 @@ from tagwright.encode.encoder import Encoder
 from tagwright.encode.text import Sentences, Text, name_labels
 from tagwright.errors import DataError, ParameterError
 from tagwright.io.spans import allowed_transitions, detect_scheme
-from tagwright.learners._batches import Allowed, Decode, Request, Result, run_pieces
+from tagwright.learners._batches import Allowed, Decode, Request, Result, Run, map_runs
 from tagwright.learners._decoder import Decoder, Scores, check_weights
 from tagwright.learners._estimator import ANYTHING, FLAG, JOBS, SEED, Estimator, fitted, of_one_fit, parameter
 from tagwright.learners._labels import Labels, check_labels, number_labels
@@ -123,13 +123,13 @@ class SequenceTagger(Estimator):
         self._check_fitted()
         decode = self.decoder_.best if decoding == "viterbi" else self.decoder_.best_by_position
         request = Request.build(X, allowed, n_jobs)
-        out: list[list[list[str]]] = [[]] * len(request.runs)
+        names = self.label_array_
 
-        def tag(number: int, run: tuple[int, int]) -> None:
-            out[number] = name_labels(*request.decode(self.encoder_, self.labels_, run, decode), self.label_array_)
+        def tag(run: Run) -> list[list[str]]:
+            return name_labels(*request.decode(self.encoder_, self.labels_, run, decode), names)
 
-        run_pieces(tag, list(enumerate(request.runs)), n_jobs)
-        return out[0] if len(out) == 1 else list(chain.from_iterable(out))
+        found = map_runs(tag, request.runs, n_jobs)
+        return found[0] if len(found) == 1 else list(chain.from_iterable(found))
 
     @of_one_fit
     def predict_marginals(self, X: Sentences, allowed: Allowed | None = None) -> list[list[dict[str, float]]]:

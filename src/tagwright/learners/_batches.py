@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -23,6 +23,8 @@ from tagwright.learners._labels import allowed_mask, list_allowed
 
 BATCH_TOKENS, LEAST_TOKENS, BATCHES_A_THREAD = 1 << 16, 1 << 12, 4
 Allowed = Sequence[Sequence[object]]
+Run = tuple[int, int]
+"""The first sentence of a batch, and the end of its last."""
 Result = TypeVar("Result")
 Decode = Callable[[Batch, Bools | None], Result]
 
@@ -34,7 +36,7 @@ class Request(NamedTuple):
     allowed: list[Sequence[object]] | None  # [N]
     offsets: Longs  # [N + 1] where every sentence begins
     n_empty: int  # sentences without items
-    runs: list[tuple[int, int]]  # first and last sentence of every batch
+    runs: list[Run]  # a batch each
 
     @classmethod
     def build(cls, X: Sentences, allowed: Allowed | None, n_jobs: int | None = None) -> Request:
@@ -45,11 +47,9 @@ class Request(NamedTuple):
         if n_jobs not in (None, 1):
             most = min(most, max(LEAST_TOKENS, int(offsets[-1]) // (BATCHES_A_THREAD * count_jobs(n_jobs))))
         entries = None if allowed is None else list_allowed(allowed, len(sentences))
-        return cls(sentences, entries, offsets, n_empty, list(_runs(offsets, most)))
+        return cls(sentences, entries, offsets, n_empty, _runs(offsets, most))
 
-    def decode(
-        self, encoder: Encoder, labels: list[str], run: tuple[int, int], decode: Decode[Result]
-    ) -> tuple[Result, Longs]:
+    def decode(self, encoder: Encoder, labels: list[str], run: Run, decode: Decode[Result]) -> tuple[Result, Longs]:
         """What `decode` makes of one batch, and where all of its sentences, the empty ones too, begin."""
         first, last = run
         offsets = self.offsets[first : last + 1]
@@ -62,7 +62,7 @@ class Request(NamedTuple):
             raise _renumber(error, np.arange(first, last) if present is None else first + present) from None
 
     def _encode(
-        self, encoder: Encoder, labels: list[str], run: tuple[int, int], offsets: Longs, present: Longs | None
+        self, encoder: Encoder, labels: list[str], run: Run, offsets: Longs, present: Longs | None
     ) -> tuple[Batch, Bools | None]:
         part = self.sentences[slice(*run)]
         entries = None if self.allowed is None else self.allowed[slice(*run)]
@@ -84,17 +84,21 @@ def _renumber(error: DataError, numbers: Longs) -> DataError:
     return DataError(str(error).removeprefix(f"{error.location}: "), location=f"{name}[{numbers[int(i)]}]{rest}")
 
 
-def run_pieces(task: Callable[..., None], pieces: list[tuple[Any, ...]], n_jobs: int | None) -> None:
-    """Call task(*piece) for every piece, on so many threads."""
-    if n_jobs is None or n_jobs == 1 or len(pieces) < 2:
-        for piece in pieces:
-            task(*piece)
-        return
+def map_runs(task: Callable[[Run], Result], runs: list[Run], n_jobs: int | None) -> list[Result]:
+    """task(run) of every run, on so many threads."""
+    if n_jobs is None or n_jobs == 1 or len(runs) == 1:
+        return [task(run) for run in runs]
+    found: list[Any] = [None] * len(runs)
+
+    def work(number: int, run: Run) -> None:
+        found[number] = task(run)
+
     workers = Workers(count_jobs(n_jobs))
     try:
-        workers.run(task, pieces)
+        workers.run(work, enumerate(runs))
     finally:
         workers.close()
+    return found
 
 
 def count_jobs(n_jobs: int | None) -> int:
@@ -102,13 +106,13 @@ def count_jobs(n_jobs: int | None) -> int:
     return (os.cpu_count() or 1) if n_jobs == -1 else n_jobs or 1
 
 
-def _runs(offsets: Longs, most: int) -> Iterator[tuple[int, int]]:
+def _runs(offsets: Longs, most: int) -> list[Run]:
     """Runs of sentences of about so many tokens."""
-    n, first = len(offsets) - 1, 0
+    n, first, runs = len(offsets) - 1, 0, []
     if offsets[-1] <= most:
-        yield 0, n
-        return
+        return [(0, n)]
     while first < n:
         last = min(int(np.searchsorted(offsets[1:], offsets[first] + most)) + 1, n)
-        yield first, last
+        runs.append((first, last))
         first = last
+    return runs

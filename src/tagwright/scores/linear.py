@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tagwright._jit import natural, tight_kernel
-from tagwright._simd import prefetch, sum_rows
+from tagwright._simd import prefetch, prefetch_two, sum_rows, sum_two_tables
 from tagwright.arrays import Floats, Ints, Longs, Plain, Workers, empty_rows, padded, zero_rows
 from tagwright.encode.batch import Batch
 from tagwright.encode.encoder import Encoder
@@ -41,9 +41,7 @@ class Tables(NamedTuple):
     """What locations lead to: rows of the table, rows of a batch's unknown words, or single weights."""
 
     table: Floats  # [R, P]
-    vector: Floats  # the table as a vector
     unknown: Floats  # [U, P]: row R + u is unknown[u]
-    unknown_vector: Floats
     weights: Weights
 
 
@@ -83,33 +81,32 @@ class LinearMap:
         def fill(c: int, first: int, last: int) -> None:
             codes, S = self.encoder.sources[c].codes[first:last], self.index.slots[c].n_slots
             locations = self.index.of_forms(c)[first * S : last * S]
-            fill_table(codes, *self._fixed(c), locations, tuple(own), shared.reshape(-1), table, 0, self._work())
+            fill_table(codes, *self._fixed[c], locations, tuple(own), shared.reshape(-1), table, 0, self._work())
 
         (workers or ALONE).run(fill, tasks)
         return LinearScores(self, own, shared, table)
 
-    def _fixed(self, c: int) -> tuple[Plain, Longs, int]:
-        """What fill_table wants to know of source c."""
-        return tuple(self.index.slots[c]), self.shared.bases[c], self.n_labels
+    @cached_property
+    def _fixed(self) -> list[tuple[Plain, Longs, int]]:
+        """What fill_table wants to know of every source."""
+        pairs = zip(self.index.slots, self.shared.bases, strict=True)
+        return [(tuple(own), bases, self.n_labels) for own, bases in pairs]
 
     def _work(self) -> Longs:
-        return np.empty((2, self.shared.most), np.int64)
+        return np.empty((3, self.shared.most), np.int64)
 
     def of_unknown(self, batch: Batch, weights: Weights, shared: Floats) -> tuple[Locations, Floats]:
         """The locations of a batch's unknown words, and their rows, which are numbered after those of the table."""
-        index, sizes, begins = self.index, [], [0]
-        for slots, words in zip(index.slots, batch.unknown, strict=False):
-            sizes.append(len(words.codes) * slots.n_slots)
-            begins.append(begins[-1] + sizes[-1])
-        locations = np.empty(begins[-1], np.int32)
-        table, last = empty_rows((begins[-1], self.width), self.dtype), index.n_rows
-        for c, words in enumerate(batch.unknown):
+        begins, n = [], 0
+        for slots, words in zip(self.index.slots, batch.unknown, strict=False):
+            begins.append(n)
+            n += len(words.codes) * len(slots[0])
+        locations, table = np.empty(n, np.int32), empty_rows((n, self.width), self.dtype)
+        first = last = self.index.n_rows
+        for words, begin, fixed in zip(batch.unknown, begins, self._fixed, strict=False):
             if len(words.codes):
-                own, fixed = locations[begins[c] : begins[c + 1]], self._fixed(c)
-                last = locate_forms(words.codes, fixed[0], self.pattern.pointers, last, own)
-                fill_table(
-                    words.codes, *fixed, own, tuple(weights), shared.reshape(-1), table, index.n_rows, self._work()
-                )
+                own, vector = locations[begin:], shared.reshape(-1)
+                last = fill_unknown(words.codes, *fixed, own, tuple(weights), vector, table, first, last, self._work())
         return Locations(locations, np.array(begins, np.int64)), table
 
 
@@ -153,15 +150,14 @@ class LinearScores:
     @cached_property
     def tables(self) -> Tables:
         """What locations of known words lead to."""
-        nothing = self.table[:0]
-        return Tables(self.table, self.table.reshape(-1), nothing, nothing.reshape(-1), self.weights)
+        return Tables(self.table, self.table[:0], self.weights)
 
     def look_at(self, batch: Batch) -> tuple[Locations, Tables]:
         """The locations of a batch's unknown words, and what all its locations lead to."""
         if not sum([len(words.codes) for words in batch.unknown]):
             return NO_UNKNOWN, self.tables
         unknown, rows = self.map.of_unknown(batch, self.weights, self.shared)
-        return unknown, self.tables._replace(unknown=rows, unknown_vector=rows.reshape(-1))
+        return unknown, Tables(self.table, rows, self.weights)
 
     def rows(self, batch: Batch) -> LinearRows:
         """The scores of a batch."""
@@ -196,7 +192,7 @@ def score_tokens(locations: Ints, tables: Tables, batch: Batch, begin: int, n_la
 
 def sorting_room(n_slots: int) -> Ints:
     """For the sorted locations of the tokens that come next."""
-    return np.empty((RING, n_slots + 3), np.int32)
+    return np.empty((RING, n_slots + 2), np.int32)
 
 
 @tight_kernel
@@ -205,9 +201,9 @@ def fill_table(
     table: Floats, first_row: int, work: Longs,
 ) -> None:  # fmt: skip
     """The rows of all forms with these codes and locations; table[r] is row first_row + r. SlotArrays and Weights come
-    as plain tuples; work [2, K]. Shared rows come first: a vector waits for a number just stored in it."""
+    as plain tuples; work [3, K]. Shared rows come first: a vector waits for a number just stored in it."""
     slots, weights = SlotArrays(*of_slots), Weights(*of_weights)
-    firsts, lists = work[0], work[1]
+    firsts, begins, ends = work[0], work[1], work[2]
     S = slots.offsets.shape[0]
     for f in range(codes.shape[0]):
         for s in range(S):
@@ -219,20 +215,33 @@ def fill_table(
                 if code < 0:
                     continue
                 if shared_bases[k] != NO_ROW:
-                    firsts[n_rows] = shared_bases[k] + code
+                    firsts[natural(n_rows)] = shared_bases[k] + code
                     n_rows += 1
                 else:
                     a = slots.bases[k] + code
-                    prefetch(weights.labels, weights.pointers[natural(a)])
-                    prefetch(weights.values, weights.pointers[natural(a)])
-                    lists[n_lists] = a
+                    begin, end = weights.pointers[natural(a)], weights.pointers[natural(a + 1)]
+                    prefetch(weights.labels, begin)
+                    prefetch(weights.values, begin)
+                    begins[natural(n_lists)], ends[natural(n_lists)] = begin, end
                     n_lists += 1
             row = table[locations[f * S + s] - first_row]
             row[:] = 0
             sum_rows(row, shared, firsts, 0, n_rows, table.shape[1], Y, row)
             for n in range(n_lists):
-                for w in range(weights.pointers[lists[n]], weights.pointers[lists[n] + 1]):
+                for w in range(begins[n], ends[n]):
                     row[natural(weights.labels[natural(w)])] += weights.values[natural(w)]
+
+
+@tight_kernel
+def fill_unknown(
+    codes: Ints, of_slots: Plain, shared_bases: Longs, Y: int, locations: Ints, of_weights: Plain, shared: Floats,
+    table: Floats, first_row: int, n_rows: int, work: Longs,
+) -> int:  # fmt: skip
+    """The locations of unknown words with these codes, new rows being numbered from n_rows, and these rows; returns
+    their end."""
+    last = locate_forms(codes, of_slots, of_weights[0], n_rows, locations)
+    fill_table(codes, of_slots, shared_bases, Y, locations, of_weights, shared, table, first_row, work)
+    return last
 
 
 # What is natural below: locations come from locate_forms, weights and their labels from a Pattern (labels below Y,
@@ -241,18 +250,14 @@ def fill_table(
 
 @tight_kernel
 def sort_locations(locations: Ints, t: int, tables: Tables, ring: Ints) -> None:
-    """Ask for what stands at the locations of token t, and sort them: rows of the table from the front, weights from
-    the back, rows of unknown words after those of the table; then how many there are of both kinds of rows, and where
-    the weights begin. In `ring` [RING, S + 3], at the token's turn."""
-    S, k, R = locations.shape[1], natural(t % RING), tables.table.shape[0]
-    n_rows, n_unknown, free = 0, 0, S
+    """Ask for what stands at the locations of token t, and sort them: rows from the front, weights from the back; then
+    where the rows end and the weights begin. In `ring` [RING, S + 2], at the token's turn."""
+    S, k = locations.shape[1], natural(t % RING)
+    n_rows, free = 0, S
     for s in range(S):
         location = locations[natural(t), s]
-        if location >= R:
-            prefetch(tables.unknown, location - R)
-            n_unknown += 1
-        elif location > NOWHERE:
-            prefetch(tables.table, location)
+        if location > NOWHERE:
+            prefetch_two(tables.table, tables.unknown, location)
             ring[k, natural(n_rows)] = location
             n_rows += 1
         elif location < NOWHERE:
@@ -260,24 +265,16 @@ def sort_locations(locations: Ints, t: int, tables: Tables, ring: Ints) -> None:
             prefetch(tables.weights.values, (-2 - location) // SHORT)
             free -= 1
             ring[k, natural(free)] = location
-    if n_unknown > 0:
-        n = n_rows
-        for s in range(S):
-            if locations[natural(t), s] >= R:
-                ring[k, natural(n)] = locations[natural(t), s] - R
-                n += 1
-    ring[k, S], ring[k, S + 1], ring[k, S + 2] = n_rows, n_rows + n_unknown, free
+    ring[k, S], ring[k, S + 1] = n_rows, free
 
 
 @tight_kernel
 def add_locations(base: Floats, ring: Ints, t: int, tables: Tables, Y: int, row: Floats) -> None:
-    """row = base + Σ of what stands at the locations of token t, which are sorted: rows, rows of unknown words, single
-    weights. What the row has beyond Y means nothing afterwards."""
-    S, k = ring.shape[1] - 3, natural(t % RING)
-    sum_rows(base, tables.vector, ring[k], 0, ring[k, S], row.shape[0], Y, row)
-    if ring[k, S + 1] > ring[k, S]:
-        sum_rows(row, tables.unknown_vector, ring[k], ring[k, S], ring[k, S + 1], row.shape[0], Y, row)
-    for s in range(ring[k, S + 2], S):
+    """row = base + Σ of what stands at the locations of token t, which are sorted: rows, then single weights. What the
+    row has beyond Y means nothing afterwards."""
+    S, k = ring.shape[1] - 2, natural(t % RING)
+    sum_two_tables(base, tables.table, tables.unknown, ring[k], 0, ring[k, S], Y, row)
+    for s in range(ring[k, S + 1], S):
         w = (-2 - ring[k, natural(s)]) // SHORT
         for e in range(w, w + (-2 - ring[k, natural(s)]) % SHORT + 1):
             row[natural(tables.weights.labels[natural(e)])] += tables.weights.values[natural(e)]
@@ -285,7 +282,7 @@ def add_locations(base: Floats, ring: Ints, t: int, tables: Tables, Y: int, row:
 
 @tight_kernel
 def add_scores(locations: Ints, tables: Tables, Y: int, ring: Ints, out: Floats) -> None:
-    """out[t] = Σ of what stands at the locations of token t; padding is 0. ring [RING, S + 3]: work."""
+    """out[t] = Σ of what stands at the locations of token t; padding is 0. ring [RING, S + 2]: work."""
     n = locations.shape[0]
     for t in range(min(PREFETCH_DISTANCE, n)):
         sort_locations(locations, t, tables, ring)

@@ -17,13 +17,14 @@ numbered after those of the table.
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
 from tagwright._jit import natural, tight_kernel
 from tagwright._simd import prefetch
-from tagwright.arrays import Bools, Floats, Ints, Longs, Plain
+from tagwright.arrays import Floats, Ints, Longs, Plain
 from tagwright.encode.batch import Batch
 from tagwright.encode.encoder import Encoder
 
@@ -127,14 +128,13 @@ class RowIndex:
     def of_tokens(self, batch: Batch, unknown: Locations) -> Ints:
         """The locations of every token in all slots [n, S]."""
         out = np.empty((batch.forms.shape[1], len(self.readers)), np.int32)
-        known = self.known.locations
-        list_locations(
-            batch.forms, self.readers, known, tuple(unknown), batch.offsets, 0, batch.n_sentences, EVERY, out
-        )
+        list_locations(batch.forms, self.plain, tuple(unknown), batch.offsets, 0, batch.n_sentences, out)
         return out
 
-
-EVERY: Bools = np.empty(0, np.bool_)
+    @cached_property
+    def plain(self) -> Plain:
+        """For list_locations."""
+        return self.readers, self.known.locations
 
 
 @tight_kernel
@@ -147,13 +147,15 @@ def locate_forms(codes: Ints, of_slots: Plain, pointers: Longs, n_rows: int, loc
             for k in range(slots.pointers[S]):
                 prefetch(pointers, slots.bases[k] + max(0, codes[f + 1, slots.terms[k]]))
         for s in range(S):
-            begin, n, size = 0, 0, 0  # first weight of the last attribute that has any; such attributes; all weights
-            for k in range(slots.pointers[s], slots.pointers[s + 1]):
+            begin, n, size = 0, 0, 0  # first weight of the last attribute that has any; such attributes; its weights
+            k = slots.pointers[s]
+            while k < slots.pointers[s + 1] and n < 2:  # two attributes make it a row
                 code = codes[f, slots.terms[k]]
                 if code >= 0:
                     a = slots.bases[k] + code
                     if pointers[a + 1] > pointers[a]:
-                        begin, n, size = pointers[a], n + 1, size + pointers[a + 1] - pointers[a]
+                        begin, n, size = pointers[a], n + 1, pointers[a + 1] - pointers[a]
+                k += 1
             if n == 0:
                 locations[f * S + s] = NOWHERE
             elif n == 1 and size <= SHORT and begin <= LARGEST:
@@ -175,30 +177,35 @@ def find_form(forms: Ints, p: int, offset: int, begin: int, end: int) -> int:
     return int(forms[natural(q)])  # begin is not negative
 
 
+# Natural below: forms and the tokens of a batch, which are counted from 0; slots are those of `readers`.
+
+
 @tight_kernel
 def list_locations(
-    forms: Ints, readers: Longs, known: Ints, of_unknown: Plain, offsets: Longs, first: int, last: int, wanted: Bools,
-    out: Ints,
-) -> None:  # fmt: skip
-    """The locations of the tokens of the sentences `first` to `last` − 1, out [n, S]; of the wanted ones [n], or of all
-    where `wanted` is empty. readers [S, 6]: source of a slot, its offset, where the locations of its known forms begin
-    and how far apart they are, which of the source's slots it is, and how many forms of the source are known."""
-    unknown = Locations(*of_unknown)
-    S, n, base = readers.shape[0], offsets[last], offsets[first]
-    for i in range(first, last):
-        begin, end = offsets[i], offsets[i + 1]
-        for p in range(begin, end):
-            for s in range(S if p + PREFETCH_DISTANCE < n else 0):
-                if readers[s, 4] == 0:  # of each source the first: its other slots are beside it
-                    prefetch(known, readers[s, 2] + forms[readers[s, 0], p + PREFETCH_DISTANCE] * readers[s, 3])
-            if wanted.shape[0] > 0 and not wanted[p]:
-                for s in range(S):
-                    out[p - base, s] = NOWHERE
-                continue
-            for s in range(S):
-                form = find_form(forms[natural(readers[s, 0])], p, readers[s, 1], begin, end)
-                if form < readers[s, 5]:
-                    out[natural(p - base), s] = known[natural(readers[s, 2] + form * readers[s, 3])]
-                else:
-                    row = unknown.begins[readers[s, 0]] + (form - readers[s, 5]) * readers[s, 3]
-                    out[p - base, s] = unknown.locations[row + readers[s, 4]]
+    forms: Ints, index: Plain, of_unknown: Plain, offsets: Longs, first: int, last: int, out: Ints
+) -> None:
+    """The locations of the tokens of the sentences `first` to `last` − 1, out [n, S].
+
+    index: readers [S, 6], of each slot its source and its offset, where the locations of its known forms begin and how
+    far apart they are, which of the source's slots it is, and how many forms of the source are known; the locations of
+    all known forms. A slot after the other, as if all were one sentence (14 ns a token, a token after the other 22);
+    then what lies beyond the edges of sentences, which is form 0 or 1."""
+    readers, known, unknown = index[0], index[1], Locations(*of_unknown)
+    n, base = offsets[last], offsets[first]
+    for s in range(readers.shape[0]):
+        c, shift, start, step, n_known = readers[s, 0], readers[s, 1], readers[s, 2], readers[s, 3], readers[s, 5]
+        for p in range(max(base, base - shift), min(n, n - shift)):
+            if readers[s, 4] == 0 and p + shift + PREFETCH_DISTANCE < n:  # the source's other slots are beside it
+                prefetch(known, start + forms[natural(c), natural(p + shift + PREFETCH_DISTANCE)] * step)
+            form = forms[natural(c), natural(p + shift)]
+            if form < n_known:
+                out[natural(p - base), natural(s)] = known[natural(start + form * step)]
+            else:
+                row = unknown.begins[c] + (form - n_known) * step
+                out[natural(p - base), natural(s)] = unknown.locations[row + readers[s, 4]]
+        for i in range(first if shift != 0 else last, last):
+            begin, end = offsets[i], offsets[i + 1]
+            for p in range(begin, min(end, begin - shift)):
+                out[p - base, s] = known[start]
+            for p in range(max(begin, end - shift), end):
+                out[p - base, s] = known[start + step]

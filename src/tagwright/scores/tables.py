@@ -247,7 +247,7 @@ class TableScores:
             unknown[:, : self.n_labels] = np.log(self.smoothing * self.spelling.suggest(words.decode()))
             unknown[:, : self.n_labels] -= self.log_totals
         nothing = Weights(np.zeros(1, np.int64), np.zeros(0, np.int32), np.zeros(0, self.dtype))
-        tables = Tables(self.table, self.table.reshape(-1), unknown, unknown.reshape(-1), nothing)
+        tables = Tables(self.table, unknown, nothing)
         return TableRows(batch, tables, self.n_labels)
 
 

@@ -27,7 +27,7 @@ from tagwright.scores.linear import (
     sort_locations,
     sorting_room,
 )
-from tagwright.scores.row_index import EVERY, Weights, list_locations
+from tagwright.scores.row_index import NOWHERE, Weights, list_locations
 
 CHUNK = 2048
 """Tokens whose locations are listed at a time, unless a sentence is longer."""
@@ -93,7 +93,7 @@ def trace_sets(
 
 @tight_kernel
 def tag_sentences(
-    forms: Ints, readers: Longs, known: Ints, of_unknown: Plain, offsets: Longs, wanted: Bools, sets: Ints,
+    forms: Ints, index: Plain, of_unknown: Plain, offsets: Longs, wanted: Bools, sets: Ints,
     plain_tables: Plain, plain_own: Plain, plain_sets: Plain, plain_chain: Plain, locations: Ints, ring: Ints,
     row: Floats, delta: Floats, survivors: Longs, found: Ints, scores: Doubles,
 ) -> None:  # fmt: skip
@@ -105,15 +105,17 @@ def tag_sentences(
     Some sentences at a time, so that their locations stay in a near cache. In the δ of few labels what stands beside
     them means nothing; in that of many it is −inf."""
     few, chain, own = Sets(*plain_sets), StepArrays(*plain_chain), OwnAttributes(*plain_own)
-    t0, t1, t2, t3, w = plain_tables
-    tables = Tables(t0, t1, t2, t3, Weights(*w))
+    tables = Tables(plain_tables[0], plain_tables[1], Weights(*plain_tables[2]))
     N, Y, first = offsets.shape[0] - 1, chain.incoming.shape[0], 0
     while first < N:
         last = first + 1
         while last < N and offsets[last + 1] - offsets[first] <= CHUNK:
             last += 1
-        list_locations(forms, readers, known, of_unknown, offsets, first, last, wanted, locations)
+        list_locations(forms, index, of_unknown, offsets, first, last, locations)
         base, n = offsets[first], offsets[last] - offsets[first]
+        for t in range(n if wanted.shape[0] > 0 else 0):
+            if not wanted[base + t]:
+                locations[t, :] = NOWHERE
         for t in range(min(PREFETCH_DISTANCE, n)):
             sort_locations(locations, t, tables, ring)
         for i in range(first, last):
@@ -210,8 +212,8 @@ class LinearTagging:
         unknown, tables = scores.look_at(batch)
         work = self._work.of(longest_sentence(batch.offsets) + 1, len(index.readers), scores)
         tag_sentences(
-            batch.forms, index.readers, index.known.locations, tuple(unknown), batch.offsets, wanted,
-            NO_SETS if sets is None else sets, (*tables[:4], tuple(tables.weights)),
+            batch.forms, index.plain, tuple(unknown), batch.offsets, wanted,
+            NO_SETS if sets is None else sets, (tables.table, tables.unknown, tuple(tables.weights)),
             (batch.pointers, batch.attributes, batch.values), self._sets, self._chain, work.locations, work.ring,
             work.row, work.delta, work.survivors, found, totals,
         )  # fmt: skip
@@ -219,3 +221,4 @@ class LinearTagging:
 
 
 NO_SETS: Ints = np.empty(0, np.int32)
+EVERY: Bools = np.empty(0, np.bool_)

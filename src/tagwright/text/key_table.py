@@ -41,8 +41,13 @@ class KeyTable:
 
 
 def slots_for(n: int) -> Longs:
-    """Empty slots for n keys, a power of two of pairs: a quarter to a half of them will be taken."""
-    return np.full(4 << max(1, n).bit_length(), EMPTY, np.int64)
+    """Empty slots for n keys."""
+    return np.full(n_slots(n), EMPTY, np.int64)
+
+
+def n_slots(n: int) -> int:
+    """Numbers in the slots for n keys, a power of two: a quarter to a half of them will be taken."""
+    return 4 << max(1, n).bit_length()
 
 
 @tight_kernel

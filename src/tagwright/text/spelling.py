@@ -191,47 +191,43 @@ class Speller:
         """The values of all terms for all words."""
         shape = (words.n, len(self.terms))
         begins, ends = np.empty(shape, np.int64), np.empty(shape, np.int64)
-        letters = self._run(words, lambda *given: spell_words(*given, begins, ends))  # type: ignore[call-arg]
-        return Pieces(letters, begins, ends)
+        return Pieces(self._run(spell_words, words, begins, ends), begins, ends)
 
     def look_up(self, words: Strings, vocabularies: Plain) -> Ints:
         """codes[w, k]: the number, in the k-th vocabulary, of the value of term k for word w; UNKNOWN where it has
         none. vocabularies: StringTables, plain."""
         codes = np.empty((words.n, len(self.terms)), np.int32)
-        work = np.empty((3, len(self.terms)), np.int64)
-        self._run(words, lambda *given: find_codes(*given, vocabularies, work, codes))  # type: ignore[call-arg]
+        self._run(find_codes, words, vocabularies, np.empty((3, len(self.terms)), np.int64), codes)
         return codes
 
-    def _run(self, words: Strings, kernel: Callable[..., int]) -> Bytes:
-        """Call the kernel on the words, prepared as far as it needs; returns the letters that it wrote."""
+    def _run(self, kernel: Callable[..., int], words: Strings, *more: object) -> Bytes:
+        """Call the kernel on the words, prepared as far as it needs; returns the letters that it wrote. It stops before
+        a word that it cannot spell: one whose lower case Python must tell, or with a character not met before."""
         lowered = paths = NOTHING
         if self._paths is not None:
             compact = words.compact()
             lowered = compact.lower()
             paths = self._paths.find_paths(compact, lowered).compact()
         marks = np.empty(SPELLINGS + 2 * (2 * self._longest + 4), np.int64)
-        marks[EMPTY_MARK], marks[ABSENT_MARK] = 0, ABSENT
-        tables = CLASSES.numbers, SHAPES.numbers, flag_grid()
+        tables, done = (CLASSES.numbers, SHAPES.numbers, flag_grid()), 0
         while True:
             size = len(CONSTANTS) + 5 * len(words.letters) + len(lowered.letters) + len(paths.letters)
             letters = np.empty(size + PADDING, np.uint8)
-            letters[: len(CONSTANTS)] = CONSTANT_LETTERS
-            found = kernel(
-                (tuple(words), tuple(lowered), tuple(paths)), self.terms, tables, self._wanted, letters, marks
-            )
-            if found == NOT_ASCII:
+            sources = tuple(words), tuple(lowered), tuple(paths)
+            done = kernel(sources, self.terms, tables, self._wanted, letters, marks, done, *more)
+            if done == words.n:
+                return letters
+            if lowered is NOTHING and self._wanted & WANTS_LOWER:
                 lowered = words.compact().lower()
-            elif found == NEVER_MET:
+            else:
                 points = np.frombuffer("".join(words.decode()).encode("utf-32-le", "surrogatepass"), np.uint32)
                 CLASSES.meet(points)
                 SHAPES.meet(points)
-            else:
-                return letters
 
 
 CONSTANT_LETTERS = np.frombuffer(CONSTANTS, np.uint8)
-NEVER_MET, NOT_ASCII = -1, -2
-"""Why a kernel gives up: a character that tables do not have yet; a word whose lower case Python must tell."""
+STOP = -1
+"""Instead of an end, where a word cannot be spelled yet."""
 
 
 @tight_kernel
@@ -273,7 +269,7 @@ def mark_spelling(letters: Bytes, begin: int, end: int, ascii: bool, marks: Long
 def write_shapes(letters: Bytes, begin: int, end: int, tables: Tables, wanted: int, free: int, marks: Longs) -> int:
     """The shape of a word, its longshape and the word with zeros for digits into the letters from `free` on, with as
     much room for each as the word takes; their marks, and that of its length. Returns the classes (256 · those of the
-    first character + those of the rest), NEVER_MET where a character was."""
+    first character + those of the rest), STOP where a character was never met."""
     first, rest, n, last, room = 0, 0, 0, 0, end - begin
     shape, longshape, digits = free, free + room, free + 2 * room
     p = begin
@@ -281,7 +277,7 @@ def write_shapes(letters: Bytes, begin: int, end: int, tables: Tables, wanted: i
         point, size = decode_point(letters, p)
         kind, letter = int(tables.classes[natural(point)]), int(tables.shapes[natural(point)])
         if kind == 0 or letter == 0:
-            return NEVER_MET
+            return STOP
         if n == 0:
             first = kind
         else:
@@ -316,19 +312,19 @@ def write_letter(letters: Bytes, p: int, size: int, point: int, letter: int, at:
 
 @tight_kernel
 def write_lower(letters: Bytes, begin: int, end: int, at: int) -> int:
-    """An ASCII word in lower case; returns its end, NOT_ASCII where it is none."""
+    """An ASCII word in lower case; returns its end, STOP where it is none."""
     for p in range(begin, end):
         letter = letters[p]
         if letter >= 128:
-            return NOT_ASCII
+            return STOP
         letters[at + p - begin] = letter + 32 if 65 <= letter <= 90 else letter
     return at + end - begin
 
 
 @tight_kernel
 def mark_word(sources: Sources, w: int, tables: Tables, wanted: int, letters: Bytes, at: int, marks: Longs) -> int:
-    """All marks of word w, what they lead to being written into the letters from `at` on; returns its end, or why it
-    gives up."""
+    """All marks of word w, what they lead to being written into the letters from `at` on; returns its end, or
+    STOP."""
     words, lowered, paths = sources.words, sources.lowered, sources.paths
     begin, end = at, copy_letters(words.letters, words.begins[w], words.ends[w], letters, at)
     low, free = begin, end
@@ -337,9 +333,10 @@ def mark_word(sources: Sources, w: int, tables: Tables, wanted: int, letters: By
         low, free = end, copy_letters(lowered.letters, lowered.begins[w], lowered.ends[w], letters, end)
     elif ascii:
         low, free = end, write_lower(letters, begin, end, end)
-        if free == NOT_ASCII:
-            return NOT_ASCII
+        if free == STOP:
+            return STOP
     longest = (marks.shape[0] - SPELLINGS) // 4 - 2
+    marks[EMPTY_MARK], marks[ABSENT_MARK] = 0, ABSENT
     mark_spelling(letters, begin, end, ascii, marks, SPELLINGS, longest)
     mark_spelling(letters, low, free, ascii, marks, SPELLINGS + 2 * longest + 4, longest)
     marks[PATH], marks[PATH + 1] = 0, ABSENT
@@ -348,8 +345,8 @@ def mark_word(sources: Sources, w: int, tables: Tables, wanted: int, letters: By
         free = copy_letters(paths.letters, paths.begins[w], paths.ends[w], letters, free)
         marks[PATH + 1] = free
     found = write_shapes(letters, begin, end, tables, wanted, free, marks)
-    if found == NEVER_MET:
-        return NEVER_MET
+    if found == STOP:
+        return STOP
     first = found >> 8
     kind = 0 if first & LOWER else 1 if first & CAPITAL else 2 if first & DIGIT else 3
     marks[FIRST_TYPE], marks[FIRST_TYPE + 1] = FIRST_TYPES[kind, 0], FIRST_TYPES[kind, 1] if end > begin else ABSENT
@@ -369,36 +366,46 @@ def cut_pieces(terms: Longs, marks: Longs, begins: Longs, ends: Longs) -> None:
 
 
 @tight_kernel
+def write_constants(letters: Bytes) -> int:
+    """CONSTANTS, where all pieces expect them; returns their end."""
+    for p in range(len(CONSTANTS)):
+        letters[p] = CONSTANT_LETTERS[p]
+    return len(CONSTANTS)
+
+
+@tight_kernel
 def spell_words(
-    given: Plain, terms: Longs, known: Plain, wanted: int, letters: Bytes, marks: Longs, begins: Longs, ends: Longs
-) -> int:
-    """As Speller.spell; Sources and Tables come as plain tuples. All pieces stay in the letters."""
+    given: Plain, terms: Longs, known: Plain, wanted: int, letters: Bytes, marks: Longs, done: int,
+    begins: Longs, ends: Longs,
+) -> int:  # fmt: skip
+    """As Speller.spell; Sources and Tables come as plain tuples. All pieces stay in the letters, so that a second call
+    does again what was done. Returns how many words are done."""
     sources = Sources(Strings(*given[0]), Strings(*given[1]), Strings(*given[2]))
-    tables, at = Tables(*known), len(CONSTANTS)
+    tables, at = Tables(*known), write_constants(letters)
     for w in range(sources.words.begins.shape[0]):
         at = mark_word(sources, w, tables, wanted, letters, at, marks)
-        if at < 0:
-            return at
+        if at == STOP:
+            return w
         cut_pieces(terms, marks, begins[w], ends[w])
-    return at
+    return int(sources.words.begins.shape[0])
 
 
 @tight_kernel
 def find_codes(
-    given: Plain, terms: Longs, known: Plain, wanted: int, letters: Bytes, marks: Longs, vocabularies: Plain,
-    work: Longs, codes: Ints,
+    given: Plain, terms: Longs, known: Plain, wanted: int, letters: Bytes, marks: Longs, done: int,
+    vocabularies: Plain, work: Longs, codes: Ints,
 ) -> int:  # fmt: skip
-    """As Speller.look_up; work [3, K]. The pieces of a word take the place of those of the word before."""
+    """As Speller.look_up, from word `done` on; work [3, K]. The pieces of a word take the place of those of the word
+    before. Returns how many words are done."""
     sources = Sources(Strings(*given[0]), Strings(*given[1]), Strings(*given[2]))
-    tables, K = Tables(*known), terms.shape[0]
+    tables, K, first = Tables(*known), terms.shape[0], write_constants(letters)
     values, slots, firsts, bounds, empty = (
         Strings(*vocabularies[0]), vocabularies[1], vocabularies[2], vocabularies[3], vocabularies[4],
     )  # fmt: skip
     begins, ends, keys = work[0], work[1], work[2]
-    for w in range(sources.words.begins.shape[0]):
-        found = mark_word(sources, w, tables, wanted, letters, len(CONSTANTS), marks)
-        if found < 0:
-            return found
+    for w in range(done, sources.words.begins.shape[0]):
+        if mark_word(sources, w, tables, wanted, letters, first, marks) == STOP:
+            return w
         cut_pieces(terms, marks, begins, ends)
         for k in range(K):
             if ends[k] > begins[k]:
@@ -410,4 +417,4 @@ def find_codes(
                 codes[w, k] = find_number(
                     keys[k], letters, begins[k], ends[k], slots, bounds[k], bounds[k + 1], values, firsts[k]
                 )
-    return 0
+    return int(sources.words.begins.shape[0])

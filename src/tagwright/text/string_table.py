@@ -21,7 +21,7 @@ import numpy as np
 from tagwright._jit import tight_kernel
 from tagwright._simd import load_bytes, prefetch
 from tagwright.arrays import Bytes, Ints, Longs, Plain
-from tagwright.text.key_table import EMPTY, PREFETCH_DISTANCE, first_slot, slots_for
+from tagwright.text.key_table import EMPTY, PREFETCH_DISTANCE, first_slot, n_slots, slots_for
 from tagwright.text.strings import Strings, join
 
 UNKNOWN = -1
@@ -166,15 +166,17 @@ def number_strings(strings: Strings) -> tuple[Ints, Longs]:
 def number_unknown(strings: Strings, which: Longs, first_number: int, found: Ints) -> Longs:
     """Number some of the strings, those that no table has, in the order of their first appearance, counted from
     first_number, into `found` [n]; returns where each distinct one appears first."""
-    first = np.empty(len(which), np.int64)
-    n = number_some(tuple(strings), which, first_number, slots_for(len(which)), first, found)
+    first, slots = np.empty(len(which), np.int64), np.empty(n_slots(len(which)), np.int64)
+    n = number_some(tuple(strings), which, first_number, slots, first, found)
     return first[:n]
 
 
 @tight_kernel
 def number_some(given: Plain, which: Longs, first_number: int, slots: Longs, first: Longs, found: Ints) -> int:
-    """As number_unknown; returns how many distinct ones there are."""
+    """As number_unknown; returns how many distinct ones there are. slots: work."""
     strings, n = Strings(*given), 0
+    for k in range(slots.shape[0]):
+        slots[k] = EMPTY
     for m in range(which.shape[0]):
         number = number_string(strings, which[m], n, slots, first)
         n = max(n, number + 1)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tagwright._jit import tight_kernel
+from tagwright._jit import natural, tight_kernel
 from tagwright.arrays import Bytes, Longs
 
 PADDING = 8
@@ -104,12 +104,12 @@ def split_letters(letters: Bytes, begins: Longs, ends: Longs) -> int:
     """Where strings that were joined begin and end; returns how many pieces there are, and writes those there is room
     for."""
     n, size, k, begin = begins.shape[0], letters.shape[0] - PADDING, 0, 0
-    for p in range(size):
-        if letters[p] == 0:
-            if k < n:
-                begins[k], ends[k] = begin, p
-            k += 1
-            begin = p + 1
+    for p in range(size):  # every letter is taken for the last of its string: whether it is cannot be guessed
+        at = natural(min(k, n - 1))
+        begins[at], ends[at] = begin, p
+        is_last = letters[p] == 0
+        k += is_last
+        begin = p + 1 if is_last else begin
     if k < n:
         begins[k], ends[k] = begin, size
     return k + 1
