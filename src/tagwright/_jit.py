@@ -47,7 +47,7 @@ def _compile(function: F, *, counted: bool) -> F:
     if numba is None:
         return function
     options = {"nogil": True, "fastmath": {"contract", "reassoc"}, "error_model": "numpy", "_nrt": counted}
-    options |= {"forceinline": not counted}
+    options |= {"forceinline": not counted, "no_cfunc_wrapper": True}
     compiled = numba.njit(**options)(function)
     keep_machine_code(compiled, counted=counted)
     return cast(F, compiled)

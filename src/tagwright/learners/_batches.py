@@ -21,7 +21,7 @@ from tagwright.encode.text import Sentences, Text, list_sentences, sentence_offs
 from tagwright.errors import DataError
 from tagwright.learners._labels import allowed_mask, list_allowed
 
-BATCH_TOKENS, LEAST_TOKENS, BATCHES_A_THREAD = 1 << 16, 1 << 12, 4
+BATCH_TOKENS, LEAST_TOKENS, BATCHES_A_THREAD = 1 << 16, 1 << 12, 2
 Allowed = Sequence[Sequence[object]]
 Run = tuple[int, int]
 """The first sentence of a batch, and the end of its last."""
