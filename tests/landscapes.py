@@ -6,12 +6,12 @@ from collections.abc import Callable
 
 import numpy as np
 
-from tagwright.objective.evaluation import Evaluation, Objective
+from tagwright.objective.evaluation import Objective, ValueAndGradient
 
 
 def as_objective(function: Callable[[np.ndarray], tuple[float, np.ndarray]]) -> Objective:
     """A plain function of the weights, value and gradient, as solvers see it."""
-    return lambda weights, reference=0.0: Evaluation(*function(weights), reference)
+    return lambda weights, reference=0.0: ValueAndGradient(*function(weights), reference)
 
 
 def quadratic(n: int = 30, seed: int = 0) -> tuple[Objective, np.ndarray]:

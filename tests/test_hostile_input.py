@@ -58,6 +58,13 @@ def test_other_sequences_than_lists(fitted: SequenceTagger) -> None:
         assert fitted.predict(same) == fitted.predict(X)
 
 
+@pytest.mark.parametrize("name", NAMES)
+def test_training_on_other_sequences_than_lists(name: str) -> None:
+    X, y = toy_words(20)
+    same = make(name, random_state=0).fit(deque(map(deque, X)), deque(map(tuple, y)), tuple(X), tuple(y))
+    assert same.predict(X) == make(name, random_state=0).fit(X, y, X, y).predict(X)
+
+
 @pytest.mark.parametrize("k", [0, 101, 1.5, True, None, "2"])
 def test_k_is_a_whole_number(k: object) -> None:
     with pytest.raises(ParameterError, match="k must be"):

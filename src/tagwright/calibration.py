@@ -79,18 +79,21 @@ def reliability(probabilities: ArrayLike, right: ArrayLike, *, bins: int = 10) -
 
 
 def _newton(inputs: Doubles, targets: Doubles) -> Doubles:
-    """Minimise −Σ t log p + (1 − t) log(1 − p) over (slope, intercept), from the identity on; steps are halved."""
+    """Minimise −Σ t log p + (1 − t) log(1 − p) over (slope, intercept), from the identity on; steps are halved.
+
+    Sums are NumPy's: those of a BLAS (`@`) depend on the number of its threads."""
     point = np.array([1.0, 0.0])
-    value = _cross_entropy(inputs @ point, targets)
+    value = _cross_entropy((inputs * point).sum(axis=1), targets)
     for _ in range(MOST_STEPS):
-        p = _sigmoid(inputs @ point)
-        gradient = inputs.T @ (p - targets)
-        hessian = (inputs * (p * (1 - p))[:, None]).T @ inputs + 1e-9 * np.eye(2)
+        p = _sigmoid((inputs * point).sum(axis=1))
+        gradient = (inputs * (p - targets)[:, None]).sum(axis=0)
+        weighted = inputs * (p * (1 - p))[:, None]
+        hessian = (weighted[:, :, None] * inputs[:, None]).sum(axis=0) + 1e-9 * np.eye(2)
         step = np.linalg.solve(hessian, gradient)
         size, better = 1.0, value
         while size > 1e-10:
-            better = _cross_entropy(inputs @ (point - size * step), targets)
-            if better <= value - 1e-4 * size * float(gradient @ step):
+            better = _cross_entropy((inputs * (point - size * step)).sum(axis=1), targets)
+            if better <= value - 1e-4 * size * float((gradient * step).sum()):
                 break
             size /= 2
         if not better < value:

@@ -14,7 +14,7 @@ from toy import toy_words
 from tagwright import CRF, FeatureSet, GuidedTagger, WordClusters, load
 from tagwright.attributes.class_tree import find_paths
 from tagwright.attributes.exchange import (
-    Neighbours,
+    WordPairs,
     add_word,
     count_neighbours,
     count_pairs,
@@ -52,7 +52,7 @@ def make_text(seed: int, V: int, n: int) -> np.ndarray:
 def test_gains_are_differences_of_the_likelihood() -> None:
     V, C = 9, 3
     text = make_text(0, V, 80)
-    after, before = Neighbours.build(text[:-1], text[1:], V + 1), Neighbours.build(text[1:], text[:-1], V + 1)
+    after, before = WordPairs.build(text[:-1], text[1:], V + 1), WordPairs.build(text[1:], text[:-1], V + 1)
     classes = np.append(np.arange(V) % C, C).astype(np.int32)
     for w in range(V):
         pairs, work, gains = count_pairs(after, classes, C + 1), np.zeros((2, C + 1), np.int64), np.zeros(C)
@@ -71,7 +71,7 @@ def test_no_single_move_is_better_at_the_end(seed: int) -> None:
     classes, pairs = learn_classes(text, V, C)
     found = dict(enumerate([*classes.tolist(), C]))
     np.testing.assert_array_equal(
-        pairs, count_pairs(Neighbours.build(text[:-1], text[1:], V + 1), np.append(classes, C), C + 1).forward
+        pairs, count_pairs(WordPairs.build(text[:-1], text[1:], V + 1), np.append(classes, C), C + 1).forward
     )
     best = likelihood(text, found)
     assert set(classes.tolist()) == set(range(C))
@@ -84,7 +84,7 @@ def test_no_single_move_is_better_at_the_end(seed: int) -> None:
 def test_every_merge_costs_the_least_information() -> None:
     V = 8
     text = make_text(4, V, 200)
-    after = Neighbours.build(text[:-1], text[1:], V + 1)
+    after = WordPairs.build(text[:-1], text[1:], V + 1)
     paths = find_paths(count_pairs(after, np.arange(V + 1, dtype=np.int32), V + 1).forward)
     assert len(set(paths)) == V
     assert not any(b.startswith(a) for a in paths for b in paths if a != b)

@@ -15,7 +15,7 @@ from tagwright.chain import candidates as steps_of_candidates
 from tagwright.chain.candidates import Candidates
 from tagwright.chain.forward_backward import Chain
 from tagwright.chain.lattice import Lattice
-from tagwright.chain.term_weight import SentenceWeights
+from tagwright.chain.term_weight import TermWeights
 from tagwright.chain.viterbi import Steps
 
 KERNELS = (steps_of_candidates, candidate_forward_backward, candidate_viterbi)
@@ -128,7 +128,7 @@ def test_underflow_goes_to_log_space_not_to_a_wrong_number() -> None:
     transition = np.array([[-np.inf, -np.inf, 0.0], [0.0, 0.0, 0.0], [0.0, 0.0, 0.0]])
     lists = Candidates(np.zeros(2, np.int32), np.array([0, 2]), np.array([0, 1], np.uint16))
     chain = Chain.build(transition, np.zeros(3), np.zeros(3), np.float32)
-    given = SentenceWeights(np.array([3.0]), np.array([-200.0]), 1.0)
+    given = TermWeights(np.array([3.0]), np.array([-200.0]), 1.0)
     found = chain.expect(rows, np.array([0, 2]), given, candidates=lists)
     assert found.log_z[0] == pytest.approx(-200.0 + np.log(2.0))
     assert found.weights[0] == pytest.approx(6.0, rel=1e-5)  # 3 · exp(log Z + 200)

@@ -15,7 +15,7 @@ from tagwright.chain import recursion
 from tagwright.chain.forward_backward import Chain, PairBuffers, RunSums, exp_row
 from tagwright.chain.lattice import Lattice
 from tagwright.chain.log_space import log_forward_backward
-from tagwright.chain.term_weight import SentenceWeights
+from tagwright.chain.term_weight import TermWeights
 
 TOLERANCE = {np.float32: 2e-5, np.float64: 1e-10}
 
@@ -103,7 +103,7 @@ def test_weights_of_sentences_multiply_the_transitions(depth: float) -> None:
     transition = np.array([[-np.inf, -np.inf], [0.0, 0.0]])
     rows, offsets = lay_out([Lattice(np.array([[0.0, -depth], [0.0, 0.0]]), transition, *np.zeros((2, 2)))], np.float32)
     chain = Chain.build(transition, np.zeros(2), np.zeros(2), np.float32)
-    found = chain.expect(rows, offsets, SentenceWeights(np.array([3.0]), np.array([-depth]), 1.0))
+    found = chain.expect(rows, offsets, TermWeights(np.array([3.0]), np.array([-depth]), 1.0))
     assert found.weights[0] == pytest.approx(6.0, rel=1e-5)
     np.testing.assert_allclose(found.transitions, [[0.0, 0.0], [3.0, 3.0]], atol=1e-5)
 
@@ -140,7 +140,7 @@ def test_kernel_equals_plain_python() -> None:
 
     def run(function: object) -> list[np.ndarray]:
         rows, P = np.empty_like(scores), padded(Y)
-        given = SentenceWeights(np.array([1.0, 0.5, 2.0]), np.full(3, 2.0), 0.5)
+        given = TermWeights(np.array([1.0, 0.5, 2.0]), np.full(3, 2.0), 0.5)
         found = RunSums(np.zeros((P, P)), np.empty(3), np.empty(3), np.empty(3, np.bool_))
         function(scores, offsets, chain, given, PairBuffers.build(4, P, np.float64), found, rows)  # type: ignore[operator]
         return [rows, *found]

@@ -9,7 +9,7 @@ from oracle import TrigramLattice, all_labellings
 
 from tagwright.arrays import padded
 from tagwright.attributes.templates import FeatureSet
-from tagwright.guided.algorithm1_inference import InferenceModel, Sentence, infer
+from tagwright.guided.algorithm1_inference import InferenceModel, ScoredSentence, infer
 from tagwright.guided.chart import SpanChart
 from tagwright.guided.decoder import DIRECTIONS
 from tagwright.guided.label_contexts import ContextLayout, ContextWeights, lay_out
@@ -86,7 +86,7 @@ class RandomSentence:
         chart = SpanChart.build(self.n + 2, beam, padded(self.Y), np.float64)
         labels = np.zeros(self.n, np.int32)
         model = InferenceModel(self.contexts, self.reach, self.gaps, DIRECTIONS[direction])
-        total = infer(chart, model, Sentence(self.emission, self.lexical), labels)
+        total = infer(chart, model, ScoredSentence(self.emission, self.lexical), labels)
         return chart, labels, total
 
 

@@ -12,7 +12,7 @@ from tagwright.arrays import padded
 from tagwright.chain.forward_backward import Chain
 from tagwright.chain.lattice import Lattice
 from tagwright.losses.local_log import local_log
-from tagwright.losses.run import Run
+from tagwright.losses.run import SentenceRun
 from tagwright.losses.sequence_log import sequence_log
 
 
@@ -43,7 +43,7 @@ def test_value_and_gradient(dtype: type) -> None:
         rows = np.ones((T, padded(Y)), dtype)
         rows[:, :Y] = lattice.emission
         chain = Chain.build(lattice.transition, lattice.start, lattice.stop, dtype)
-        found = local_log(Run(rows, np.array([0, T]), gold, weights), chain)
+        found = local_log(SentenceRun(rows, np.array([0, T]), gold, weights), chain)
         exact = dtype is np.float64
         np.testing.assert_array_equal(found.weights, weights)
         assert weights @ found.terms == pytest.approx(value(vector), abs=1e-10 if exact else 1e-5)
@@ -60,10 +60,10 @@ def test_a_run_is_the_sum_of_its_sentences() -> None:
     offsets = np.concatenate([[0], np.cumsum(lengths)])
     weights = rng.random(11)
     pieces = [
-        local_log(Run(rows[a:b].copy(), np.array([0, b - a]), labels[a:b], weights[a:b]), chain)
+        local_log(SentenceRun(rows[a:b].copy(), np.array([0, b - a]), labels[a:b], weights[a:b]), chain)
         for a, b in itertools.pairwise(offsets)
     ]
-    found = local_log(Run(rows, offsets, labels, weights), chain)
+    found = local_log(SentenceRun(rows, offsets, labels, weights), chain)
     np.testing.assert_allclose(found.terms, np.concatenate([piece.terms for piece in pieces]))
     np.testing.assert_allclose(found.transition, sum(piece.transition for piece in pieces))
     np.testing.assert_allclose(found.start, sum(piece.start for piece in pieces))
@@ -75,8 +75,8 @@ def test_one_word_is_a_crf() -> None:
     chain = Chain.build(rng.normal(size=(4, 4)), rng.normal(size=4), np.zeros(4), np.float64)
     rows = rng.normal(size=(1, padded(4)))
     offsets, gold = np.array([0, 1]), np.array([2], np.int32)
-    mine = local_log(Run(rows, offsets, gold, np.array([1.5])), chain)
-    yours = sequence_log(Run(rows, offsets, gold, np.array([1.5])), chain)
+    mine = local_log(SentenceRun(rows, offsets, gold, np.array([1.5])), chain)
+    yours = sequence_log(SentenceRun(rows, offsets, gold, np.array([1.5])), chain)
     assert mine.terms[0] == pytest.approx(yours.terms[0], abs=1e-12)
     np.testing.assert_allclose(mine.emission[:, :4], yours.emission[:, :4], atol=1e-12)
     np.testing.assert_allclose(mine.start, yours.start, atol=1e-12)

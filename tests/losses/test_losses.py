@@ -16,7 +16,7 @@ from tagwright.chain.forward_backward import Chain
 from tagwright.chain.lattice import Lattice
 from tagwright.chain.term_weight import TokenTerms
 from tagwright.losses import LOSSES
-from tagwright.losses.run import Run, Total, log_of_mean, sum_of_terms
+from tagwright.losses.run import SentenceRun, Total, log_of_mean, sum_of_terms
 
 TOLERANCE = {np.float32: 3e-5, np.float64: 2e-7}
 
@@ -54,7 +54,7 @@ def evaluate(
         rows = np.zeros((lengths.sum(), padded(Y)), dtype)
         rows[:, :Y] = np.concatenate([one.emission for one in lattices])
         offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-        run = Run(rows, offsets, np.concatenate(golds).astype(np.int32), np.concatenate(weights))
+        run = SentenceRun(rows, offsets, np.concatenate(golds).astype(np.int32), np.concatenate(weights))
         found = LOSSES[name].of_run(run, chain, reference, out=rows if len(golds) % 2 else None)
         total = LOSSES[name].add_up(found.terms, found.weights, reference)
         reference = total.reference
@@ -259,6 +259,8 @@ def test_kernels_equal_plain_python(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_sentence_weights_are_means() -> None:
-    run = Run(np.zeros((5, 16)), np.array([0, 2, 5]), np.zeros(5, np.int32), np.array([1.0, 2.0, 0.0, 3.0, 3.0]))
+    run = SentenceRun(
+        np.zeros((5, 16)), np.array([0, 2, 5]), np.zeros(5, np.int32), np.array([1.0, 2.0, 0.0, 3.0, 3.0])
+    )
     assert run.sentence_weights.tolist() == [1.5, 2.0]
     assert [e - b for b, e in pairwise(run.offsets.tolist())] == [2, 3]

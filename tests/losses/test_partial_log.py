@@ -13,7 +13,7 @@ from tagwright.arrays import padded
 from tagwright.chain.forward_backward import Chain
 from tagwright.chain.lattice import Lattice
 from tagwright.losses.partial_log import PartialLog, allowed_labels, possible_transitions
-from tagwright.losses.run import Run
+from tagwright.losses.run import SentenceRun
 from tagwright.losses.sequence_log import sequence_log
 
 
@@ -67,7 +67,7 @@ def test_value_and_gradient(mixed: bool) -> None:
         rows = np.zeros((n, padded(Y)))
         rows[:, :Y] = vector[: n * Y].reshape(n, Y)
         chain = Chain.build(one.transition, one.start, one.stop, np.float64)
-        run = Run(rows, offsets, labels, weights)
+        run = SentenceRun(rows, offsets, labels, weights)
         found = PartialLog(sets)(run, chain)
         means = [weights[a:b].mean() for a, b in itertools.pairwise(offsets)]
         np.testing.assert_allclose(found.terms, values(vector), atol=1e-10)
@@ -84,8 +84,8 @@ def test_known_labels_take_the_short_way() -> None:
     chain = Chain.build(rng.normal(size=(3, 3)), rng.normal(size=3), rng.normal(size=3), np.float32)
     offsets = np.array([0, 2, 6])
     weights = rng.random(6)
-    found = PartialLog(np.ones((1, 3), bool))(Run(rows, offsets, labels, weights), chain)
-    wanted = sequence_log(Run(rows, offsets, labels, weights), chain)
+    found = PartialLog(np.ones((1, 3), bool))(SentenceRun(rows, offsets, labels, weights), chain)
+    wanted = sequence_log(SentenceRun(rows, offsets, labels, weights), chain)
     np.testing.assert_array_equal(found.emission, wanted.emission)
     np.testing.assert_array_equal(found.terms, wanted.terms)
     np.testing.assert_array_equal(found.transition, wanted.transition)

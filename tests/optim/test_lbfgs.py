@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from landscapes import quadratic, rosenbrock
 
-from tagwright.objective.evaluation import Evaluation
+from tagwright.objective.evaluation import ValueAndGradient
 from tagwright.optim.lbfgs import minimise_lbfgs, quasi_newton_direction, remember
 
 
@@ -70,7 +70,7 @@ def test_interrupt_keeps_the_best_so_far() -> None:
     objective, _ = quadratic()
     calls = 0
 
-    def interrupted(w: np.ndarray, reference: float = 0.0) -> Evaluation:
+    def interrupted(w: np.ndarray, reference: float = 0.0) -> ValueAndGradient:
         nonlocal calls
         calls += 1
         if calls == 8:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from landscapes import as_objective
 
-from tagwright.objective.evaluation import Evaluation
+from tagwright.objective.evaluation import ValueAndGradient
 from tagwright.optim.descent import Point
 from tagwright.optim.line_search import DECREASE, Trial, farther, lowest_between, search_line
 
@@ -80,9 +80,9 @@ def test_a_trial_is_evaluated_with_the_reference_of_the_one_before() -> None:
     """And the point that is found brings its own."""
     given = []
 
-    def objective(w: np.ndarray, reference: float = 0.0) -> Evaluation:
+    def objective(w: np.ndarray, reference: float = 0.0) -> ValueAndGradient:
         given.append(reference)
-        return Evaluation(float((w[0] - 3) ** 2), 2 * (w - 3), float(w[0]))
+        return ValueAndGradient(float((w[0] - 3) ** 2), 2 * (w - 3), float(w[0]))
 
     found = search_line(objective, Point(np.zeros(1), 9.0, np.array([-6.0]), reference=-1.0), np.ones(1), 1e-3)
     assert found is not None

@@ -8,7 +8,7 @@ import pytest
 from tagwright.arrays import padded
 from tagwright.chain.forward_backward import Chain
 from tagwright.losses import LOSSES
-from tagwright.losses.run import Run
+from tagwright.losses.run import SentenceRun
 from tagwright.optim import stochastic
 from tagwright.optim.stochastic import BATCH, RATE, AveragedAdaGrad, minimise_stochastic
 from tagwright.scores import wide_rows
@@ -81,7 +81,7 @@ class Plain:
         ends = self.w[n + Y * Y :]
         chain = Chain.build(self.w[n : n + Y * Y].reshape(Y, Y), ends[:Y], ends[Y:], np.float64)
         counts = np.concatenate([self.token_weights[data.offsets[i] : data.offsets[i + 1]] for i in order])
-        found = LOSSES[self.loss].of_run(Run(emission, np.array(offsets), gold, counts), chain, 0.0)
+        found = LOSSES[self.loss].of_run(SentenceRun(emission, np.array(offsets), gold, counts), chain, 0.0)
         edges = [found.transition, found.start, found.stop]
         self.trace += [self.w.copy()] * len(order)
         self.now += len(order)

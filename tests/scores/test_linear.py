@@ -14,7 +14,7 @@ from tagwright.encode.encoder import Encoder
 from tagwright.encode.text import Text
 from tagwright.losses import LOSSES
 from tagwright.objective import threads
-from tagwright.objective.problem import TrainingProblem, Weights
+from tagwright.objective.problem import TrainingProblem, WeightParts
 from tagwright.objective.threads import ThreadedObjective
 from tagwright.scores.expanded import expand
 from tagwright.scores.linear import LinearMap, LinearScores
@@ -178,7 +178,7 @@ def test_features_are_counted(kind: str, monkeypatch: pytest.MonkeyPatch) -> Non
     labels[data.offsets[5]] = -1
     objective = make_objective(scores, data._replace(labels=labels), "sequence_log")
     assert len(objective.blocks) > 1
-    counts = Weights.split(objective.count_features(), 3)
+    counts = WeightParts.split(objective.count_features(), 3)
     tokens, pattern = expand(scores.encoder, data), scores.pattern
     truth = np.zeros(pattern.n_weights)
     edges = np.zeros((3, 3)), np.zeros(3), np.zeros(3)
@@ -224,7 +224,7 @@ def test_any_number_of_threads_gives_the_same_bits(dtype: type, loss: str, monke
 
 def test_weights_split_into_views() -> None:
     vector = np.arange(5.0 + 4 + 4)
-    parts = Weights.split(vector, 2)
+    parts = WeightParts.split(vector, 2)
     assert (parts.attributes.tolist(), parts.start.tolist(), parts.stop.tolist()) == (
         [0, 1, 2, 3, 4],
         [9, 10],

@@ -12,7 +12,7 @@ from toy import toy_words
 from tagwright.attributes import resolve
 from tagwright.encode.encoder import Encoder
 from tagwright.encode.text import Text
-from tagwright.scores.tables import Counts, Spelling, TableScores, chain_tables, endings, kind_of
+from tagwright.scores.tables import LabelCounts, Spelling, TableScores, chain_tables, endings, kind_of
 
 pytestmark = pytest.mark.bounds
 
@@ -67,7 +67,7 @@ def make_scores(
     X, y, found = toy_counts()
     encoder, (data,) = Encoder.learn(resolve("word @ 0", 1), [Text.build(X)])
     labels = np.array([LABELS.index(label) for sentence in y for label in sentence], np.int32)
-    counts = Counts.collect(data.forms[0].astype(np.int64) - 2, labels, None, (len(found), 3))
+    counts = LabelCounts.collect(data.forms[0].astype(np.int64) - 2, labels, None, (len(found), 3))
     spelling = Spelling(encoder.columns[0].values, counts, suffix_length=longest, rare=rare)
     return TableScores(encoder.columns[0], counts, spelling, smoothing), encoder, found, X
 
@@ -89,7 +89,7 @@ def test_counts_add_up(weighted: bool) -> None:
     plain = np.zeros((7, 3))
     for r, y, amount in zip(rows, labels, amounts, strict=True):
         plain[r, y] += amount
-    counts = Counts.collect(rows, labels, amounts if weighted else None, (7, 3))
+    counts = LabelCounts.collect(rows, labels, amounts if weighted else None, (7, 3))
     np.testing.assert_allclose(counts.dense(np.arange(7)), plain)
     np.testing.assert_allclose(counts.dense(np.array([5, 0, 4, 5])), plain[[5, 0, 4, 5]])
     np.testing.assert_allclose(counts.row_totals(), plain.sum(axis=1))

@@ -39,7 +39,7 @@ Tell = Callable[[int, int], None]
 """Told after every pass: its number, and how many words have moved."""
 
 
-class Neighbours(NamedTuple):
+class WordPairs(NamedTuple):
     """Distinct pairs of neighbours: word w is followed by words[pointers[w] : pointers[w + 1]], so many times each."""
 
     pointers: Longs  # [V + 1]
@@ -47,7 +47,7 @@ class Neighbours(NamedTuple):
     counts: Longs
 
     @classmethod
-    def build(cls, first: Ints, second: Ints, n_words: int) -> Neighbours:
+    def build(cls, first: Ints, second: Ints, n_words: int) -> WordPairs:
         """Of the pairs (first[i], second[i])."""
         keys, counts = np.unique(first.astype(np.int64) * n_words + second, return_counts=True)
         pointers = np.searchsorted(keys, n_words * np.arange(n_words + 1))
@@ -71,8 +71,8 @@ def learn_classes(
     text: numbers of words, the most frequent is 0; n_words stands for a border between sentences, and is at both ends.
     """
     V, C = n_words, min(n_classes, n_words)
-    after = Neighbours.build(text[:-1], text[1:], V + 1)
-    before = Neighbours.build(text[1:], text[:-1], V + 1)
+    after = WordPairs.build(text[:-1], text[1:], V + 1)
+    before = WordPairs.build(text[1:], text[:-1], V + 1)
     classes = np.append(np.arange(V) % C, C).astype(np.int32)
     pairs = count_pairs(after, classes, C + 1)
     table = phi_table(len(text))
@@ -88,7 +88,7 @@ def learn_classes(
     return classes[:V], pairs.forward
 
 
-def count_pairs(after: Neighbours, classes: Ints, n_classes: int) -> Pairs:
+def count_pairs(after: WordPairs, classes: Ints, n_classes: int) -> Pairs:
     """From scratch."""
     first = np.repeat(classes, np.diff(after.pointers)).astype(np.int64)
     keys = first * n_classes + classes[after.words]
@@ -127,7 +127,7 @@ def add_word(g: int, size: int, work: Longs, total: int, itself: int, pairs: Pai
 
 
 @kernel
-def count_neighbours(w: int, after: Neighbours, before: Neighbours, classes: Ints, work: Longs) -> tuple[int, int]:
+def count_neighbours(w: int, after: WordPairs, before: WordPairs, classes: Ints, work: Longs) -> tuple[int, int]:
     """work [2, C + 1] = how often w stands before and after each class, but for itself; its count, and pairs w w."""
     work[:] = 0
     total, itself = 0, 0
@@ -167,7 +167,7 @@ def find_gains(work: Longs, total: int, itself: int, pairs: Pairs, table: Double
 
 @kernel
 def move_words(
-    first: int, last: int, after: Neighbours, before: Neighbours, classes: Ints, pairs: Pairs, table: Doubles,
+    first: int, last: int, after: WordPairs, before: WordPairs, classes: Ints, pairs: Pairs, table: Doubles,
     gains: Doubles, work: Longs,
 ) -> int:  # fmt: skip
     """The words `first` to `last` − 1, one after the other; how many have moved. A class keeps its last word."""

@@ -171,7 +171,7 @@ class _AttributeSearch(_Search):
         growth = 1 + m * np.expm1(change)  # of e^F, summed over all labellings
         q = self.sentences.q[self.occurrences.sentences[self.once]]
         q = q * (growth * np.exp(-change * self.gold)) ** self.sentences.power
-        return float((q * self.values) @ (m * np.exp(change) / growth - self.gold))
+        return float(np.sum(q * self.values * (m * np.exp(change) / growth - self.gold)))
 
     def _slope_of_often(self, q: Doubles, expectations: SentenceExpectations) -> float:
         return slope_of_feature(self.often, self.occurrences, self.label, q, expectations.residuals)
@@ -196,7 +196,7 @@ class _ChainSearch(_Search):
         return self._slope(self.q, expectations)
 
     def _slope(self, q: Doubles, expectations: SentenceExpectations) -> float:
-        return float(q[self.passed] @ expectations.chain_residuals[self.passed, self.column])
+        return float(np.sum(q[self.passed] * expectations.chain_residuals[self.passed, self.column]))
 
     def _move(self, step: float) -> None:
         self.scores.w[self.k] += step

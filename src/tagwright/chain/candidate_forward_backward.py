@@ -38,7 +38,7 @@ from tagwright.chain.candidates import (
     step_forward,
 )
 from tagwright.chain.log_space import FLOOR
-from tagwright.chain.term_weight import SentenceWeights, term_weight
+from tagwright.chain.term_weight import TermWeights, term_weight
 
 
 class CandidateBuffers(NamedTuple):
@@ -213,7 +213,7 @@ def log_of_sums(now: Shorts, T: int, stop: Floats, work: CandidateBuffers) -> fl
 
 @tight_kernel
 def forward_backward_of_candidates(
-    emission: Floats, offsets: Longs, candidates: Candidates, chain: StepTable, given: SentenceWeights,
+    emission: Floats, offsets: Longs, candidates: Candidates, chain: StepTable, given: TermWeights,
     work: CandidateBuffers, found: StepCounts, out: Floats,
 ) -> None:  # fmt: skip
     """All sentences of a run: emission [n, P], offsets [N + 1].
@@ -251,7 +251,7 @@ class ScaledTable:
 
 
 def expect_over_candidates(
-    emission: Floats, offsets: Longs, candidates: Candidates, chain: ScaledTable, given: SentenceWeights, out: Floats
+    emission: Floats, offsets: Longs, candidates: Candidates, chain: ScaledTable, given: TermWeights, out: Floats
 ) -> StepCounts:
     """Forward-backward of a run of sentences: out [n, P] gets the node marginals (it may be `emission` itself).
 
@@ -272,7 +272,7 @@ def expect_over_candidates(
     for i in np.flatnonzero(~found.done).tolist():
         assert scores is not None
         part = slice(int(offsets[i]), int(offsets[i + 1]))
-        one = SentenceWeights(given.weights[i : i + 1], given.pivots[i : i + 1], given.rate)
+        one = TermWeights(given.weights[i : i + 1], given.pivots[i : i + 1], given.rate)
         result = log_expectations(
             emission[part], candidates.part(part.start, part.stop), scores, one, out[part], counts
         )

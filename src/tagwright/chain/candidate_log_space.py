@@ -14,7 +14,7 @@ import numpy as np
 from tagwright.arrays import Doubles, Floats, Longs
 from tagwright.chain.candidates import Candidates, StepTable
 from tagwright.chain.recursion import LOG
-from tagwright.chain.term_weight import SentenceWeights, term_weight
+from tagwright.chain.term_weight import TermWeights, term_weight
 
 
 def table_rows(candidates: Candidates, t: int, chain: StepTable) -> tuple[Longs, tuple[int, ...]]:
@@ -29,7 +29,7 @@ def table_rows(candidates: Candidates, t: int, chain: StepTable) -> tuple[Longs,
 
 
 def log_expectations(
-    emission: Floats, candidates: Candidates, chain: StepTable, given: SentenceWeights, out: Floats, counts: Floats
+    emission: Floats, candidates: Candidates, chain: StepTable, given: TermWeights, out: Floats, counts: Floats
 ) -> tuple[float, float]:
     """One sentence: log Z, and how much it counts. `chain`: scores. out [T, P] gets the node marginals, counts [R, Y]
     += the expected number of each step, times that weight. 0 and nothing where no labelling is possible."""

@@ -34,7 +34,7 @@ from tagwright.chain.candidates import Candidates, StepTable
 from tagwright.chain.label_chain import ChainScores, Expectations, copy_scores
 from tagwright.chain.labelling_score import score_labels
 from tagwright.chain.log_space import FLOOR, log_forward_backward
-from tagwright.chain.term_weight import SentenceWeights, term_weight
+from tagwright.chain.term_weight import TermWeights, term_weight
 
 SMALL = 1e-5
 PAIR_FLOOR = 1e-28
@@ -82,7 +82,7 @@ class Chain(NamedTuple):
         self,
         emission: Floats,
         offsets: Longs,
-        given: SentenceWeights | None = None,
+        given: TermWeights | None = None,
         *,
         candidates: Candidates | None = None,
         out: Floats | None = None,
@@ -92,7 +92,7 @@ class Chain(NamedTuple):
         Scaled numbers first; a sentence that they cannot hold is repeated in log space. log Z is −inf where no
         labelling is possible (such a sentence's marginals are 0).
         """
-        given = SentenceWeights.ones(len(offsets) - 1) if given is None else given
+        given = TermWeights.ones(len(offsets) - 1) if given is None else given
         out = empty_rows(emission.shape, emission.dtype) if out is None else out
         if candidates is None:
             return expect(self, emission, offsets, given, out)
@@ -311,7 +311,7 @@ def walk_backward(
 
 @tight_kernel
 def forward_backward(
-    emission: Floats, offsets: Longs, chain: Chain, given: SentenceWeights, work: PairBuffers, found: RunSums,
+    emission: Floats, offsets: Longs, chain: Chain, given: TermWeights, work: PairBuffers, found: RunSums,
     out: Floats,
 ) -> None:  # fmt: skip
     """All sentences of a run, two at a time: emission [n, P] scores, offsets [N + 1].
@@ -373,7 +373,7 @@ def log_of_sums(last: Floats, stop: Floats, c: Doubles) -> float:
     return float(total)
 
 
-def expect(chain: Chain, emission: Floats, offsets: Longs, given: SentenceWeights, out: Floats) -> Expectations:
+def expect(chain: Chain, emission: Floats, offsets: Longs, given: TermWeights, out: Floats) -> Expectations:
     """Chain.expect where all labels are candidates."""
     N, P, L, Y = len(offsets) - 1, emission.shape[1], int(np.diff(offsets).max()), chain.n_labels
     shifts = chain.shift * (np.diff(offsets) - 1) + chain.edge_shift

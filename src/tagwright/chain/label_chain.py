@@ -16,7 +16,7 @@ import numpy as np
 
 from tagwright.arrays import Doubles, Floats, Ints, Longs
 from tagwright.chain.candidates import Candidates
-from tagwright.chain.term_weight import SentenceWeights
+from tagwright.chain.term_weight import TermWeights
 
 ChainScores = tuple[Doubles, Doubles, Doubles]
 """transition [Y, Y] (previous, current), start [Y], stop [Y]."""
@@ -55,7 +55,7 @@ class LabelChain(Protocol):
         self,
         emission: Floats,
         offsets: Longs,
-        given: SentenceWeights | None = None,
+        given: TermWeights | None = None,
         *,
         candidates: Candidates | None = None,
         out: Floats | None = None,

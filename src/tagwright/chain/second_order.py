@@ -24,7 +24,7 @@ from tagwright.chain.candidate_viterbi import best_paths_over_candidates, k_best
 from tagwright.chain.candidates import Candidates, StepTable
 from tagwright.chain.forward_backward import Chain
 from tagwright.chain.label_chain import ChainScores, Expectations, LabelChain, LabelSteps
-from tagwright.chain.term_weight import SentenceWeights
+from tagwright.chain.term_weight import TermWeights
 from tagwright.chain.trigrams import Trigrams, find_trigrams
 from tagwright.chain.viterbi import Steps
 
@@ -59,7 +59,7 @@ class SecondOrderChain:
         self,
         emission: Floats,
         offsets: Longs,
-        given: SentenceWeights | None = None,
+        given: TermWeights | None = None,
         *,
         candidates: Candidates | None = None,
         out: Floats | None = None,
@@ -67,7 +67,7 @@ class SecondOrderChain:
         """Forward-backward of a run of sentences; see LabelChain."""
         Y = self.n_labels
         candidates = Candidates.everything(len(emission), Y) if candidates is None else candidates
-        given = SentenceWeights.ones(len(offsets) - 1) if given is None else given
+        given = TermWeights.ones(len(offsets) - 1) if given is None else given
         out = np.empty_like(emission) if out is None else out
         scores = partial(second_order_steps, self.first.scores, self.trigrams, emission.dtype.type)
         table = ScaledTable(self.steps, self._shifts, scores)

@@ -22,7 +22,7 @@ HIGHEST = 30.0
 reference, the result is of no use, and the caller must come again with a better one."""
 
 
-class SentenceWeights(NamedTuple):
+class TermWeights(NamedTuple):
     """How much each sentence counts: a · exp(rate · (log Z − pivot)); the pivot is F(gold labels) + reference."""
 
     weights: Doubles  # a [N]
@@ -30,14 +30,14 @@ class SentenceWeights(NamedTuple):
     rate: float = 0.0
 
     @classmethod
-    def ones(cls, n_sentences: int) -> SentenceWeights:
+    def ones(cls, n_sentences: int) -> TermWeights:
         """Each counts once."""
         return cls(np.ones(n_sentences), np.zeros(n_sentences))
 
-    def of_sentence(self, i: int) -> SentenceWeights:
-        return SentenceWeights(self.weights[i : i + 1], self.pivots[i : i + 1], self.rate)
+    def of_sentence(self, i: int) -> TermWeights:
+        return TermWeights(self.weights[i : i + 1], self.pivots[i : i + 1], self.rate)
 
-    def relative_to(self, shifts: Doubles) -> SentenceWeights:
+    def relative_to(self, shifts: Doubles) -> TermWeights:
         """The same for log Z − shifts [N] in place of log Z."""
         return self._replace(pivots=self.pivots - shifts)
 

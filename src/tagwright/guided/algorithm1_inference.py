@@ -62,7 +62,7 @@ class InferenceModel(NamedTuple):
     direction: int
 
 
-class Sentence(NamedTuple):
+class ScoredSentence(NamedTuple):
     """One sentence, scored token by token."""
 
     emission: Floats  # [n, P] scores of the tokens alone: that part of U which depends on no label but the token's own
@@ -70,7 +70,7 @@ class Sentence(NamedTuple):
 
 
 @tight_kernel
-def infer(chart: SpanChart, model: InferenceModel, sentence: Sentence, labels: Ints) -> float:
+def infer(chart: SpanChart, model: InferenceModel, sentence: ScoredSentence, labels: Ints) -> float:
     """Label a sentence, into labels [n]: V of the labelling, or −inf where none is possible."""
     direction, k = model.direction, NONE
     for _ in range(2):
@@ -85,7 +85,7 @@ def infer(chart: SpanChart, model: InferenceModel, sentence: Sentence, labels: I
 
 
 @tight_kernel
-def grow_spans(chart: SpanChart, model: InferenceModel, sentence: Sentence, direction: int) -> int:
+def grow_spans(chart: SpanChart, model: InferenceModel, sentence: ScoredSentence, direction: int) -> int:
     """The loop of algorithm 1; the span that covers the sentence, or NONE at a dead end."""
     n, k = sentence.emission.shape[0], NONE
     clear(chart, n)
@@ -101,7 +101,7 @@ def grow_spans(chart: SpanChart, model: InferenceModel, sentence: Sentence, dire
 
 
 @tight_kernel
-def fill_queue(chart: SpanChart, model: InferenceModel, sentence: Sentence, direction: int) -> None:
+def fill_queue(chart: SpanChart, model: InferenceModel, sentence: ScoredSentence, direction: int) -> None:
     """Q anew from P: a candidate for every token outside P, or for the next one in a fixed direction."""
     n = sentence.emission.shape[0]
     for k in range(n):
@@ -120,7 +120,7 @@ def is_next(chart: SpanChart, k: int, n: int, direction: int) -> bool:
 
 
 @tight_kernel
-def update_queue(chart: SpanChart, model: InferenceModel, sentence: Sentence, direction: int, k: int) -> None:
+def update_queue(chart: SpanChart, model: InferenceModel, sentence: ScoredSentence, direction: int, k: int) -> None:
     """Make anew the candidates that the acceptance of span k changes: those beside it, and those that a small gap
     divides from it, where gaps count."""
     n = sentence.emission.shape[0]
@@ -135,7 +135,7 @@ def update_queue(chart: SpanChart, model: InferenceModel, sentence: Sentence, di
 
 
 @tight_kernel
-def make_candidate(chart: SpanChart, model: InferenceModel, sentence: Sentence, k: int) -> None:
+def make_candidate(chart: SpanChart, model: InferenceModel, sentence: ScoredSentence, k: int) -> None:
     """The states of the span that labelling token k would make: all labels between all pairs of context states.
 
     U = emission + left contexts (part) + right contexts + contexts on both sides (row); the first two are added up

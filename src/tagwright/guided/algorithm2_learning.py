@@ -34,7 +34,7 @@ from typing import NamedTuple
 
 from tagwright._jit import tight_kernel
 from tagwright.arrays import Floats, Ints, Longs
-from tagwright.guided.algorithm1_inference import Sentence, fill_queue, update_queue
+from tagwright.guided.algorithm1_inference import ScoredSentence, fill_queue, update_queue
 from tagwright.guided.chart import NONE, SpanChart, accept, clear, read_labels
 from tagwright.guided.label_contexts import neighbours, score_labels
 from tagwright.guided.perceptron import Action, Example, Perceptron, TrainingText, rescore_labels, score_token, update
@@ -193,7 +193,7 @@ def learn_sentences(
         for t in range(n if settings.mode != LOCAL else 0):
             finite = score_token(perceptron, text, begin + t, settings.margin, space.emission[t]) and finite
         now, updates = float(clock + i), NOT_FINITE
-        sentence = Sentence(space.emission[:n], text.lexical[begin:end])
+        sentence = ScoredSentence(space.emission[:n], text.lexical[begin:end])
         example = Example(sentence, text.gold[begin:end], begin)
         if finite and settings.mode == AGGRESSIVE:
             updates = learn_aggressively(space, perceptron, text, example, settings, now)

@@ -12,7 +12,7 @@ import numpy as np
 
 from tagwright._jit import tight_kernel
 from tagwright.arrays import Doubles, Floats, Ints, Longs
-from tagwright.guided.algorithm1_inference import InferenceModel, Sentence, infer
+from tagwright.guided.algorithm1_inference import InferenceModel, ScoredSentence, infer
 from tagwright.guided.chart import SpanChart
 from tagwright.guided.label_contexts import neighbours, score_labels
 from tagwright.guided.well_formed import rule_out_neighbours
@@ -54,7 +54,7 @@ def infer_sentences(
     """
     for s in range(offsets.shape[0] - 1):
         begin, end = offsets[s], offsets[s + 1]
-        sentence = Sentence(emission[begin:end], lexical[begin:end])
+        sentence = ScoredSentence(emission[begin:end], lexical[begin:end])
         totals[s] = infer(chart, model, sentence, labels[begin:end])
         if totals[s] > -np.inf and actions.order.shape[0] > 0:
             score_final_actions(chart, model, sentence, labels[begin:end], begin, actions)
@@ -62,7 +62,7 @@ def infer_sentences(
 
 @tight_kernel
 def score_final_actions(
-    chart: SpanChart, model: InferenceModel, sentence: Sentence, labels: Ints, begin: int, actions: FinalActions
+    chart: SpanChart, model: InferenceModel, sentence: ScoredSentence, labels: Ints, begin: int, actions: FinalActions
 ) -> None:
     """The actions of one sentence, into those from `begin` on. A label without rivals is its own, at −inf."""
     Y, row = model.contexts.n_labels, chart.row

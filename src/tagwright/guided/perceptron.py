@@ -18,7 +18,7 @@ import numpy as np
 
 from tagwright._jit import tight_kernel
 from tagwright.arrays import Doubles, Floats, Ints, Longs
-from tagwright.guided.algorithm1_inference import InferenceModel, Sentence
+from tagwright.guided.algorithm1_inference import InferenceModel, ScoredSentence
 from tagwright.guided.label_contexts import NO_ENTRY, ContextTable, Neighbours, find_context, find_slot, known_labels
 
 
@@ -49,7 +49,7 @@ class Perceptron(NamedTuple):
 class Example(NamedTuple):
     """A sentence of the training text, scored with the weights of the moment."""
 
-    sentence: Sentence
+    sentence: ScoredSentence
     gold: Ints  # [n]
     begin: int  # its first token in the text
 

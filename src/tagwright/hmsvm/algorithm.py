@@ -157,7 +157,7 @@ class WeightVector(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Pass:
+class PassReport:
     """What one pass found, before it optimised."""
 
     number: int
@@ -182,7 +182,7 @@ class WorkingSetAlgorithm:
     boundaries: bool
     workers: Workers
     random: np.random.Generator
-    passes: list[Pass] = field(default_factory=list)
+    passes: list[PassReport] = field(default_factory=list)
     solution: DualSolution = field(init=False)
     _losses: Doubles = field(init=False)  # [N] H
     _slacks: Doubles = field(init=False)  # [N] ξ
@@ -204,7 +204,7 @@ class WorkingSetAlgorithm:
             )
 
     def solve(
-        self, *, tol: float, most_violation: float = np.inf, most_passes: int, tell: Callable[[Pass], bool]
+        self, *, tol: float, most_violation: float = np.inf, most_passes: int, tell: Callable[[PassReport], bool]
     ) -> str:
         """Passes until gap and violation are small enough; returns "converged", "stopped" or "max_iterations"."""
         began = time.perf_counter()
@@ -246,7 +246,7 @@ class WorkingSetAlgorithm:
             labels, sizes = sets.labels[:, begin:end], sets.sizes[first:last]
             find_slacks(rows, offsets, gold, chain, hamming, labels, sizes, self._slacks[first:last])
 
-    def _measure(self, number: int, seconds: float) -> Pass:
+    def _measure(self, number: int, seconds: float) -> PassReport:
         """Primal, dual and gap."""
         sets, edges = self.solution.sets, self.solution.chain.edges
         norm = self.weights.squared_norm() + float(inner(edges, edges))
@@ -257,7 +257,7 @@ class WorkingSetAlgorithm:
         primal = self.objective.primal(self._losses, norm)
         gap = (primal - dual) / primal if 0 < primal < np.inf else float(primal > 0)
         violated, violation = int(np.count_nonzero(self._losses)), float((self._losses - self._slacks).max())
-        return Pass(number, primal, dual, gap, norm, violated, violation, int(sets.sizes.sum()), seconds)
+        return PassReport(number, primal, dual, gap, norm, violated, violation, int(sets.sizes.sum()), seconds)
 
     def _reward(self) -> float:
         """Σ α Δ."""
@@ -272,7 +272,7 @@ class WorkingSetAlgorithm:
 
     # ---- steps 2 and 3 ----
 
-    def _optimise(self, found: Pass) -> None:
+    def _optimise(self, found: PassReport) -> None:
         """Algorithm 2 for the violated sequences; then line 8 alone until the working sets' own gap is small."""
         target = GAP_SHARE * (found.primal - found.dual if found.primal < np.inf else found.dual)
         self._scale(found)
@@ -286,7 +286,7 @@ class WorkingSetAlgorithm:
                 return
             order = everyone[gaps > 0.1 * gaps.mean()] if sweep % 3 < 2 else everyone
 
-    def _scale(self, found: Pass) -> None:
+    def _scale(self, found: PassReport) -> None:
         """The best length of all α together: max_s s Σ α Δ − ½ s² (‖w‖² + Σ_i (Σ_y α_i(y))² / C for L2)."""
         alpha = self.solution.sets.alpha
         totals = np.asarray(alpha.sum(axis=1))

@@ -19,7 +19,7 @@ from tagwright.hmsvm.working_sets import DONE, DualSolution, describe_labellings
 from tagwright.kernels.gram import GramMatrix, GramRows
 
 
-class ContextWeights(NamedTuple):
+class ContextCoefficients(NamedTuple):
     """β and H."""
 
     of_token: Longs  # [n] the context of every token
@@ -28,7 +28,7 @@ class ContextWeights(NamedTuple):
 
 
 @kernel
-def change_context(m: int, row: Floats, change: Doubles, weights: ContextWeights) -> None:
+def change_context(m: int, row: Floats, change: Doubles, weights: ContextCoefficients) -> None:
     """β(m, y) += change[y], and H with it; `change` is cleared. row [M]: that of the Gram matrix."""
     for y in range(change.shape[0]):
         if change[y] == 0.0:
@@ -42,7 +42,7 @@ def change_context(m: int, row: Floats, change: Doubles, weights: ContextWeights
 
 @kernel
 def sweep_dual(
-    order: Longs, loops: int, solution: DualSolution, gram: GramRows, weights: ContextWeights
+    order: Longs, loops: int, solution: DualSolution, gram: GramRows, weights: ContextCoefficients
 ) -> tuple[int, int]:
     """As sweep_primal. gram: has the rows of all contexts of these sentences."""
     problem, sets, _, work, _ = solution
@@ -72,7 +72,7 @@ class DualWeights:
         M = len(gram.contexts)
         self.gram = gram
         self.data = data
-        self.weights = ContextWeights(of_token, np.zeros((M, n_labels)), np.zeros((n_labels, M)))
+        self.weights = ContextCoefficients(of_token, np.zeros((M, n_labels)), np.zeros((n_labels, M)))
 
     def products(self, squares: Longs) -> Doubles:
         """k(x_t, x_u) for the tokens of each sentence."""

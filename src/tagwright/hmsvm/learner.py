@@ -16,7 +16,7 @@ from tagwright.arrays import Doubles, Workers
 from tagwright.encode.batch import Batch
 from tagwright.encode.text import Sentences
 from tagwright.errors import ParameterError
-from tagwright.hmsvm.algorithm import Pass, WeightVector, WorkingSetAlgorithm
+from tagwright.hmsvm.algorithm import PassReport, WeightVector, WorkingSetAlgorithm
 from tagwright.hmsvm.dual_weights import DualWeights
 from tagwright.hmsvm.objective import MarginObjective
 from tagwright.hmsvm.primal_weights import PrimalWeights
@@ -28,7 +28,7 @@ from tagwright.learners._decoder import Decoder
 from tagwright.learners._estimator import NONE, POSITIVE, WHOLE, fitted, one_of, parameter
 from tagwright.learners._labels import Labels
 from tagwright.learners._watch import DevSet, Watch, all_callbacks, count_jobs, warn_of_end
-from tagwright.objective.problem import Weights
+from tagwright.objective.problem import WeightParts
 from tagwright.optim.progress import Progress
 from tagwright.scores.linear import LinearMap
 from tagwright.scores.pattern import find_pattern
@@ -84,7 +84,7 @@ class HMSVM(KernelLearner):
     )
     min_conjunction: int = parameter(WHOLE, "the same for conjunctions of attributes, with any kernel", default=2)
 
-    passes_: list[Pass] = fitted()
+    passes_: list[PassReport] = fitted()
     support_sequences_: list[SupportSentence] = fitted()
     objective_: float = fitted()
     gap_curve_: list[float] = fitted()
@@ -124,7 +124,7 @@ class HMSVM(KernelLearner):
         final = LinearMap.build(self.encoder_, pattern, Y, np.float32)
 
         def decode(vector: Doubles) -> Decoder:
-            weights = Weights.split(vector, Y)
+            weights = WeightParts.split(vector, Y)
             scores = final.at(weights.attributes, workers)
             return Decoder(scores, *self._constrain(weights.transition, weights.start, weights.stop))
 
@@ -144,7 +144,7 @@ class HMSVM(KernelLearner):
         """Run the algorithm; why it ended."""
         most = self.max_iterations
 
-        def tell(found: Pass) -> bool:
+        def tell(found: PassReport) -> bool:
             progress = Progress(found.number, most, found.primal, None, found.gap, found.seconds, unit="pass")
             return watch(progress, algorithm.vector)
 

@@ -22,10 +22,10 @@ from tagwright.attributes.templates import FeatureSet, resolve, split_clusters
 from tagwright.calibration import Platt
 from tagwright.encode.batch import Batch
 from tagwright.encode.encoder import Encoder
-from tagwright.encode.text import Sentences, Text, name_labels
+from tagwright.encode.text import Sentences, Text, list_sentences, name_labels
 from tagwright.errors import DataError, ParameterError
 from tagwright.io.spans import allowed_transitions, detect_scheme
-from tagwright.learners._batches import Allowed, Decode, Request, Result, Run, map_runs
+from tagwright.learners._batches import Allowed, Decode, Request, Result, SentenceRange, map_runs
 from tagwright.learners._decoder import Decoder, Scores, check_weights
 from tagwright.learners._estimator import ANYTHING, FLAG, JOBS, SEED, Estimator, fitted, of_one_fit, parameter
 from tagwright.learners._labels import Labels, check_labels, number_labels
@@ -91,7 +91,7 @@ class SequenceTagger(Estimator):
         threads that predict meanwhile see the old model or the new one, never parts of both."""
         trained = type(self)(**self.get_params())
         before = self.snapshot() if self.get_params().get("warm_start") and self.__sklearn_is_fitted__() else None
-        trained._fit(X, y, X_dev, y_dev, before, **options)
+        trained._fit(list_sentences(X), y, X_dev, y_dev, before, **options)
         check_weights(trained.decoder_)
         kept = {name: value for name, value in self.__dict__.items() if not name.endswith("_")}
         self.__dict__ = {**kept, **trained.__dict__}
@@ -125,7 +125,7 @@ class SequenceTagger(Estimator):
         request = Request.build(X, allowed, n_jobs)
         names = self.label_array_
 
-        def tag(run: Run) -> list[list[str]]:
+        def tag(run: SentenceRange) -> list[list[str]]:
             return name_labels(*request.decode(self.encoder_, self.labels_, run, decode), names)
 
         found = map_runs(tag, request.runs, n_jobs)

@@ -23,7 +23,7 @@ from tagwright.learners._labels import allowed_mask, list_allowed
 
 BATCH_TOKENS, LEAST_TOKENS, BATCHES_A_THREAD = 1 << 16, 1 << 12, 2
 Allowed = Sequence[Sequence[object]]
-Run = tuple[int, int]
+SentenceRange = tuple[int, int]
 """The first sentence of a batch, and the end of its last."""
 Result = TypeVar("Result")
 Decode = Callable[[Batch, Bools | None], Result]
@@ -36,7 +36,7 @@ class Request(NamedTuple):
     allowed: list[Sequence[object]] | None  # [N]
     offsets: Longs  # [N + 1] where every sentence begins
     n_empty: int  # sentences without items
-    runs: list[Run]  # a batch each
+    runs: list[SentenceRange]  # a batch each
 
     @classmethod
     def build(cls, X: Sentences, allowed: Allowed | None, n_jobs: int | None = None) -> Request:
@@ -49,7 +49,9 @@ class Request(NamedTuple):
         entries = None if allowed is None else list_allowed(allowed, len(sentences))
         return cls(sentences, entries, offsets, n_empty, _runs(offsets, most))
 
-    def decode(self, encoder: Encoder, labels: list[str], run: Run, decode: Decode[Result]) -> tuple[Result, Longs]:
+    def decode(
+        self, encoder: Encoder, labels: list[str], run: SentenceRange, decode: Decode[Result]
+    ) -> tuple[Result, Longs]:
         """What `decode` makes of one batch, and where all of its sentences, the empty ones too, begin."""
         first, last = run
         offsets = self.offsets[first : last + 1]
@@ -62,7 +64,7 @@ class Request(NamedTuple):
             raise _renumber(error, np.arange(first, last) if present is None else first + present) from None
 
     def _encode(
-        self, encoder: Encoder, labels: list[str], run: Run, offsets: Longs, present: Longs | None
+        self, encoder: Encoder, labels: list[str], run: SentenceRange, offsets: Longs, present: Longs | None
     ) -> tuple[Batch, Bools | None]:
         part = self.sentences[slice(*run)]
         entries = None if self.allowed is None else self.allowed[slice(*run)]
@@ -84,13 +86,13 @@ def _renumber(error: DataError, numbers: Longs) -> DataError:
     return DataError(str(error).removeprefix(f"{error.location}: "), location=f"{name}[{numbers[int(i)]}]{rest}")
 
 
-def map_runs(task: Callable[[Run], Result], runs: list[Run], n_jobs: int | None) -> list[Result]:
+def map_runs(task: Callable[[SentenceRange], Result], runs: list[SentenceRange], n_jobs: int | None) -> list[Result]:
     """task(run) of every run, on so many threads."""
     if n_jobs is None or n_jobs == 1 or len(runs) == 1:
         return [task(run) for run in runs]
     found: list[Any] = [None] * len(runs)
 
-    def work(number: int, run: Run) -> None:
+    def work(number: int, run: SentenceRange) -> None:
         found[number] = task(run)
 
     workers = Workers(count_jobs(n_jobs))
@@ -106,7 +108,7 @@ def count_jobs(n_jobs: int | None) -> int:
     return (os.cpu_count() or 1) if n_jobs == -1 else n_jobs or 1
 
 
-def _runs(offsets: Longs, most: int) -> list[Run]:
+def _runs(offsets: Longs, most: int) -> list[SentenceRange]:
     """Runs of sentences of about so many tokens."""
     n, first, runs = len(offsets) - 1, 0, []
     if offsets[-1] <= most:

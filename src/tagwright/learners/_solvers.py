@@ -20,7 +20,7 @@ from tagwright.errors import ParameterError
 from tagwright.learners._checkpoint import Checkpoint, State
 from tagwright.learners._watch import Watch
 from tagwright.losses.run import Loss, sum_of_terms
-from tagwright.objective.evaluation import Evaluation
+from tagwright.objective.evaluation import ValueAndGradient
 from tagwright.objective.problem import TrainingProblem
 from tagwright.optim.conjugate_gradient import minimise_cg
 from tagwright.optim.descent import Iteration, Minimum, Point, Trail
@@ -97,7 +97,7 @@ def _solve_by_descent(
     """L-BFGS, OWL-QN or conjugate gradients, on all sentences at once."""
     objective = problem.objective(workers)
 
-    def smooth(weights: Doubles, reference: float = 0.0) -> Evaluation:
+    def smooth(weights: Doubles, reference: float = 0.0) -> ValueAndGradient:
         found = objective(weights, reference)
         add_scaled(found.gradient, 2 * problem.c2, weights)
         return found._replace(value=found.value + problem.c2 * inner(weights, weights))

@@ -10,7 +10,7 @@ from tagwright.arrays import Doubles, Longs
 from tagwright.chain.trigrams import Trigrams
 from tagwright.encode.encoder import Encoder
 from tagwright.learners._base import SequenceTagger
-from tagwright.objective.problem import Weights
+from tagwright.objective.problem import WeightParts
 from tagwright.scores.linear import LinearScores
 from tagwright.scores.row_index import Pattern
 
@@ -32,7 +32,7 @@ def transfer_weights(
     known = {
         int(key): weight for key, weight in zip(_keys(source, Y).tolist(), source.weights.values.tolist(), strict=True)
     }
-    parts = Weights.split(vector, len(names), len(keys))
+    parts = WeightParts.split(vector, len(names), len(keys))
     attribute = np.repeat(np.arange(encoder.n_attributes), np.diff(pattern.pointers))
     wanted_row, wanted_label = row_of[attribute], label_of[pattern.labels]
     wanted = np.where((wanted_row >= 0) & (wanted_label >= 0), wanted_row * Y + wanted_label, -1)

@@ -45,7 +45,7 @@ from tagwright.learners._weights import transfer_weights
 from tagwright.losses import LOSSES
 from tagwright.losses.partial_log import PartialLog, possible_transitions
 from tagwright.losses.run import Loss, sum_of_terms
-from tagwright.objective.problem import TrainingProblem, Weights
+from tagwright.objective.problem import TrainingProblem, WeightParts
 from tagwright.objective.threads import ThreadedObjective
 from tagwright.scores.linear import LinearMap
 from tagwright.scores.pattern import find_pattern
@@ -195,7 +195,7 @@ class LinearChain(SequenceTagger):
     def _free_weights(self, vector: Doubles, data: Batch, label_sets: Bools) -> Bools:
         """Which weights may move: those of transitions and boundaries only where they are wanted."""
         free = np.ones(len(vector), np.bool_)
-        parts = Weights.split(free, len(self.labels_))  # type: ignore[arg-type]  # views of flags, not of numbers
+        parts = WeightParts.split(free, len(self.labels_))  # type: ignore[arg-type]  # views of flags, not of numbers
         if not self.all_possible_transitions:
             parts.transition[:] = possible_transitions(data.labels, data.offsets, label_sets)
         if not self.boundaries:

@@ -42,7 +42,7 @@ from tagwright.optim.progress import Progress
 from tagwright.scores.expanded import expand
 from tagwright.scores.linear import LinearMap, LinearScores
 from tagwright.scores.row_index import Pattern
-from tagwright.scores.tables import Counts, Spelling, TableScores, chain_tables
+from tagwright.scores.tables import LabelCounts, Spelling, TableScores, chain_tables
 from tagwright.sequence import Item
 
 
@@ -99,11 +99,11 @@ class HMM(SequenceTagger):
         """Emission tables over words, and log p(x | y) of the training data."""
         shape = (self.encoder_.columns[0].n_known - N_EDGES, len(self.labels_))
         rows = data.forms[0].astype(np.int64) - N_EDGES
-        counts = Counts.collect(rows, data.labels, None, shape)
+        counts = LabelCounts.collect(rows, data.labels, None, shape)
         scores = self._make_tables(counts)
         return scores, float(np.sum(counts.amounts * scores.table[counts.rows + N_EDGES, counts.labels]))
 
-    def _make_tables(self, counts: Counts) -> TableScores:
+    def _make_tables(self, counts: LabelCounts) -> TableScores:
         column = self.encoder_.columns[0]
         length = self.suffix_length if self.unknown == "suffix" else None
         spelling = Spelling(column.values, counts, suffix_length=length, rare=self.rare)
@@ -116,7 +116,7 @@ class HMM(SequenceTagger):
         labels = np.repeat(data.labels, np.diff(tokens.pointers))
         values = np.abs(tokens.values) if len(tokens.values) else None
         shape = (self.encoder_.n_attributes, Y)
-        counts = Counts.collect(tokens.attributes.astype(np.int64), labels, values, shape)
+        counts = LabelCounts.collect(tokens.attributes.astype(np.int64), labels, values, shape)
         shares = np.bincount(data.labels, minlength=Y) / N
         weights = np.log1p(counts.amounts / (smoothing * shares[counts.labels]))
         pattern = Pattern(counts.pointers, counts.labels)
@@ -182,4 +182,4 @@ class HMM(SequenceTagger):
             raise ModelFileError("the counts do not fit the words")
         if not 0 <= labels.min(initial=0) <= labels.max(initial=0) < len(self.labels_):
             raise ModelFileError("the counts do not fit the labels")
-        return self._make_tables(Counts(len(self.labels_), pointers, labels, amounts))
+        return self._make_tables(LabelCounts(len(self.labels_), pointers, labels, amounts))

@@ -18,7 +18,7 @@ from tagwright.learners._estimator import FLAG, NOT_NEGATIVE, WHOLE, fitted, par
 from tagwright.learners._labels import Labels
 from tagwright.learners._watch import DevSet, Watch, all_callbacks, count_jobs, warn_of_end
 from tagwright.learners._weights import transfer_weights
-from tagwright.objective.problem import Weights
+from tagwright.objective.problem import WeightParts
 from tagwright.optim.online import AveragedPerceptron
 from tagwright.optim.progress import Progress
 from tagwright.scores.linear import LinearMap
@@ -94,7 +94,7 @@ class StructuredPerceptron(SequenceTagger):
             workers.close()
 
     def _decode(self, scores: LinearMap, vector: Doubles) -> Decoder:
-        weights = Weights.split(vector, len(self.labels_))
+        weights = WeightParts.split(vector, len(self.labels_))
         return Decoder(scores.at(weights.attributes), *self._constrain(weights.transition, weights.start, weights.stop))
 
     def _learn(

@@ -15,7 +15,7 @@ import numpy as np
 from tagwright._jit import kernel
 from tagwright.arrays import Doubles, Floats, Ints, Longs, empty_rows
 from tagwright.chain.label_chain import LabelChain
-from tagwright.losses.run import Run, RunLoss, first_order
+from tagwright.losses.run import RunLoss, SentenceRun, first_order
 
 
 @kernel
@@ -51,7 +51,7 @@ def classify_positions(
                 out[p, y] = change
 
 
-def local_log(run: Run, chain: LabelChain, reference: float = 0.0, out: Floats | None = None) -> RunLoss:
+def local_log(run: SentenceRun, chain: LabelChain, reference: float = 0.0, out: Floats | None = None) -> RunLoss:
     """Terms and gradient of one run; the reference is of no use here."""
     transition, start, _ = first_order(run, chain).scores
     Y = len(start)

@@ -16,8 +16,8 @@ import numpy as np
 
 from tagwright.arrays import Bools, Floats, Ints, Longs
 from tagwright.chain.label_chain import LabelChain
-from tagwright.chain.term_weight import SentenceWeights
-from tagwright.losses.run import Run, RunLoss, first_order, sum_ends
+from tagwright.chain.term_weight import TermWeights
+from tagwright.losses.run import RunLoss, SentenceRun, first_order, sum_ends
 from tagwright.losses.sequence_log import sequence_log
 
 
@@ -27,7 +27,9 @@ class PartialLog:
 
     sets: Bools  # [K, Y]
 
-    def __call__(self, run: Run, chain: LabelChain, reference: float = 0.0, out: Floats | None = None) -> RunLoss:
+    def __call__(
+        self, run: SentenceRun, chain: LabelChain, reference: float = 0.0, out: Floats | None = None
+    ) -> RunLoss:
         """Terms and gradient of one run; the reference is of no use here."""
         chain = first_order(run, chain)
         if (run.labels >= 0).all():
@@ -35,7 +37,7 @@ class PartialLog:
         Y, weights = chain.n_labels, run.sentence_weights
         allowed = run.emission.copy()
         allowed[:, :Y][~allowed_labels(run.labels, self.sets)] = -np.inf
-        given = SentenceWeights(weights, np.zeros(len(weights)))
+        given = TermWeights(weights, np.zeros(len(weights)))
         free = chain.expect(run.emission, run.offsets, given, out=out)
         bound = chain.expect(allowed, run.offsets, given, out=allowed)
         gradient = free.marginals

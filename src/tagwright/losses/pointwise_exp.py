@@ -11,9 +11,9 @@ from __future__ import annotations
 from tagwright.arrays import Floats
 from tagwright.chain.label_chain import LabelChain
 from tagwright.losses.pointwise_log import pointwise_loss
-from tagwright.losses.run import Run, RunLoss
+from tagwright.losses.run import RunLoss, SentenceRun
 
 
-def pointwise_exp(run: Run, chain: LabelChain, reference: float = 0.0, out: Floats | None = None) -> RunLoss:
+def pointwise_exp(run: SentenceRun, chain: LabelChain, reference: float = 0.0, out: Floats | None = None) -> RunLoss:
     """Terms and gradient of one run, relative to the reference."""
     return pointwise_loss(run, chain, 1.0, reference, out)

@@ -12,10 +12,10 @@ from tagwright.arrays import Floats
 from tagwright.chain.label_chain import LabelChain
 from tagwright.chain.marginal_adjoint import differentiate_marginals
 from tagwright.chain.term_weight import TokenTerms
-from tagwright.losses.run import Run, RunLoss, first_order, sum_ends
+from tagwright.losses.run import RunLoss, SentenceRun, first_order, sum_ends
 
 
-def pointwise_loss(run: Run, chain: LabelChain, rate: float, reference: float, out: Floats | None) -> RunLoss:
+def pointwise_loss(run: SentenceRun, chain: LabelChain, rate: float, reference: float, out: Floats | None) -> RunLoss:
     """Terms −log p(y_t | x) and their gradient, each counted weight · exp(rate · (term − reference)) times."""
     given = TokenTerms(run.labels, run.weights, rate, reference)
     found = differentiate_marginals(run.emission, run.offsets, first_order(run, chain), given, out)
@@ -23,6 +23,6 @@ def pointwise_loss(run: Run, chain: LabelChain, rate: float, reference: float, o
     return RunLoss(found.terms, run.weights, found.emission, found.transitions, start, stop)
 
 
-def pointwise_log(run: Run, chain: LabelChain, reference: float = 0.0, out: Floats | None = None) -> RunLoss:
+def pointwise_log(run: SentenceRun, chain: LabelChain, reference: float = 0.0, out: Floats | None = None) -> RunLoss:
     """Terms and gradient of one run; the reference is of no use here."""
     return pointwise_loss(run, chain, 0.0, reference, out)

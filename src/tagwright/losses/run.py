@@ -34,7 +34,7 @@ from tagwright.errors import ParameterError
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class SentenceRun:
     """Sentences that one call of a loss takes in, end to end."""
 
     emission: Floats  # [n, P]
@@ -81,7 +81,9 @@ class LossOfRun(Protocol):
     `out` [n, P]: for the gradient of the emission; it may be the run's own emission, which is then overwritten.
     """
 
-    def __call__(self, run: Run, chain: LabelChain, reference: float = 0.0, out: Floats | None = None) -> RunLoss: ...
+    def __call__(
+        self, run: SentenceRun, chain: LabelChain, reference: float = 0.0, out: Floats | None = None
+    ) -> RunLoss: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +94,7 @@ class Loss:
     add_up: Callable[[Doubles, Doubles, float], Total]  # terms, their weights, the reference of the pass
 
 
-def first_order(run: Run, chain: LabelChain) -> Chain:
+def first_order(run: SentenceRun, chain: LabelChain) -> Chain:
     """The chain of a loss that knows neither trigrams nor candidate labels."""
     if chain.order != 1 or run.candidates is not None:
         raise ParameterError("this loss goes with order=1 and without a tag dictionary only")

@@ -12,10 +12,10 @@ from __future__ import annotations
 
 from tagwright.arrays import Floats
 from tagwright.chain.label_chain import LabelChain
-from tagwright.losses.run import Run, RunLoss
+from tagwright.losses.run import RunLoss, SentenceRun
 from tagwright.losses.sequence_log import sequence_loss
 
 
-def sequence_exp(run: Run, chain: LabelChain, reference: float = 0.0, out: Floats | None = None) -> RunLoss:
+def sequence_exp(run: SentenceRun, chain: LabelChain, reference: float = 0.0, out: Floats | None = None) -> RunLoss:
     """Terms and gradient of one run, relative to the reference."""
     return sequence_loss(run, chain, 1.0, reference, out)

@@ -12,8 +12,8 @@ from __future__ import annotations
 from tagwright._jit import tight_kernel
 from tagwright.arrays import Doubles, Floats, Ints, Longs
 from tagwright.chain.label_chain import LabelChain
-from tagwright.chain.term_weight import SentenceWeights
-from tagwright.losses.run import Run, RunLoss, sum_ends
+from tagwright.chain.term_weight import TermWeights
+from tagwright.losses.run import RunLoss, SentenceRun, sum_ends
 
 
 @tight_kernel
@@ -30,10 +30,10 @@ def subtract_gold(marginals: Floats, offsets: Longs, labels: Ints, weights: Doub
                 transitions[labels[p - 1], labels[p]] -= weights[i]
 
 
-def sequence_loss(run: Run, chain: LabelChain, rate: float, reference: float, out: Floats | None) -> RunLoss:
+def sequence_loss(run: SentenceRun, chain: LabelChain, rate: float, reference: float, out: Floats | None) -> RunLoss:
     """Terms log Z − F and their gradient, each counted weight · exp(rate · (term − reference)) times."""
     gold = chain.score_labels(run.emission, run.offsets, run.labels)
-    given = SentenceWeights(run.sentence_weights, gold + reference, rate)
+    given = TermWeights(run.sentence_weights, gold + reference, rate)
     found = chain.expect(run.emission, run.offsets, given, candidates=run.candidates, out=out)
     gradient, transitions = found.marginals, found.transitions
     subtract_gold(gradient, run.offsets, run.labels, found.weights, transitions)
@@ -42,6 +42,6 @@ def sequence_loss(run: Run, chain: LabelChain, rate: float, reference: float, ou
     return RunLoss(found.log_z - gold, given.weights, gradient, transitions, start, stop, trigrams)
 
 
-def sequence_log(run: Run, chain: LabelChain, reference: float = 0.0, out: Floats | None = None) -> RunLoss:
+def sequence_log(run: SentenceRun, chain: LabelChain, reference: float = 0.0, out: Floats | None = None) -> RunLoss:
     """Terms and gradient of one run; the reference is of no use here."""
     return sequence_loss(run, chain, 0.0, reference, out)

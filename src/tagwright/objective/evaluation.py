@@ -15,7 +15,7 @@ from typing import NamedTuple, Protocol
 from tagwright.arrays import Doubles
 
 
-class Evaluation(NamedTuple):
+class ValueAndGradient(NamedTuple):
     """A function at some weights."""
 
     value: float
@@ -26,7 +26,7 @@ class Evaluation(NamedTuple):
 class Objective(Protocol):
     """weights ─► value and gradient."""
 
-    def __call__(self, weights: Doubles, reference: float = 0.0, /) -> Evaluation: ...
+    def __call__(self, weights: Doubles, reference: float = 0.0, /) -> ValueAndGradient: ...
 
 
 class TrainingObjective(Objective, Protocol):

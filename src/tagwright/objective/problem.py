@@ -17,7 +17,7 @@ from tagwright.scores.linear import LinearMap
 
 
 @dataclass(frozen=True, slots=True)
-class Weights:
+class WeightParts:
     """Views of a weight vector: [attribute weights | trigrams | transition Y·Y | start Y | stop Y]."""
 
     attributes: Doubles
@@ -27,7 +27,7 @@ class Weights:
     trigrams: Doubles  # [K], of second order
 
     @classmethod
-    def split(cls, vector: Doubles, n_labels: int, n_trigrams: int = 0) -> Weights:
+    def split(cls, vector: Doubles, n_labels: int, n_trigrams: int = 0) -> WeightParts:
         Y, K = n_labels, n_trigrams
         n = len(vector) - K - Y * Y - 2 * Y
         transition, start, stop = np.split(vector[n + K :], [Y * Y, Y * Y + Y])
@@ -58,9 +58,9 @@ class TrainingProblem:
     def n_trigrams(self) -> int:
         return 0 if self.keys is None else len(self.keys)
 
-    def split(self, vector: Doubles) -> Weights:
+    def split(self, vector: Doubles) -> WeightParts:
         """Views of a weight vector, or of a gradient."""
-        return Weights.split(vector, self.scores.n_labels, self.n_trigrams)
+        return WeightParts.split(vector, self.scores.n_labels, self.n_trigrams)
 
     def objective(self, workers: Workers) -> TrainingObjective:
         """The loss as a function of the weights."""

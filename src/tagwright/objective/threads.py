@@ -20,9 +20,9 @@ from tagwright.chain.label_chain import LabelChain
 from tagwright.chain.second_order import build_chain
 from tagwright.chain.trigrams import Trigrams, trigram_keys
 from tagwright.encode.batch import spread
-from tagwright.losses.run import Run, RunLoss, Total
-from tagwright.objective.evaluation import Evaluation
-from tagwright.objective.problem import TrainingProblem, Weights, count_gold
+from tagwright.losses.run import RunLoss, SentenceRun, Total
+from tagwright.objective.evaluation import ValueAndGradient
+from tagwright.objective.problem import TrainingProblem, WeightParts, count_gold
 from tagwright.objective.training_map import TrainingMap
 from tagwright.scores.linear import LinearScores
 
@@ -40,7 +40,7 @@ class Pass:
     scores: LinearScores
     chain: LabelChain
     reference: float
-    gradient: Weights  # to which the gradients of all sentences are added
+    gradient: WeightParts  # to which the gradients of all sentences are added
 
 
 class ThreadedObjective:
@@ -67,7 +67,7 @@ class ThreadedObjective:
             None if words is None else Candidates(words.find(self.data.forms), words.pointers, words.labels)
         )
 
-    def __call__(self, vector: Doubles, reference: float = 0.0) -> Evaluation:
+    def __call__(self, vector: Doubles, reference: float = 0.0) -> ValueAndGradient:
         """Value and gradient at `vector`."""
         problem = self.problem
         weights, gradient = problem.split(vector), np.zeros(len(vector))
@@ -81,7 +81,7 @@ class ThreadedObjective:
         if total.factor != 1:
             gradient *= total.factor
         gradient[~problem.free] = 0
-        return Evaluation(total.value, gradient, total.reference)
+        return ValueAndGradient(total.value, gradient, total.reference)
 
     def count_features(self) -> Doubles:
         """How often the data has what each weight stands for, with the gold labels; those not known are left out."""
@@ -131,7 +131,7 @@ class ThreadedObjective:
         self.map.score(now.scores, begin, end, rows)
         offsets = offsets[first : last + 1] - begin
         candidates = None if self.candidates is None else self.candidates.part(begin, end)
-        sentences = Run(rows, offsets, self.data.labels[begin:end], self.token_weights[begin:end], candidates)
+        sentences = SentenceRun(rows, offsets, self.data.labels[begin:end], self.token_weights[begin:end], candidates)
         results[k] = self.problem.loss.of_run(sentences, now.chain, now.reference, out=rows)
 
     def _size(self, block: tuple[int, int]) -> int:

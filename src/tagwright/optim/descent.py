@@ -20,7 +20,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal, Protocol
 
 from tagwright.arrays import Doubles
-from tagwright.objective.evaluation import Evaluation, Objective
+from tagwright.objective.evaluation import Objective, ValueAndGradient
 from tagwright.optim.vectors import norm
 
 Reason = Literal["gradient", "tolerance", "precision", "callback", "interrupted", "max_iterations"]
@@ -37,7 +37,7 @@ class Point:
     reference: float = 0.0
 
     @classmethod
-    def evaluated(cls, weights: Doubles, found: Evaluation, step: float = 0.0) -> Point:
+    def evaluated(cls, weights: Doubles, found: ValueAndGradient, step: float = 0.0) -> Point:
         return cls(weights, found.value, found.gradient, step, found.reference)
 
 
@@ -116,7 +116,7 @@ def descend(
     began = time.perf_counter()
     evaluations = 0
 
-    def evaluate(weights: Doubles, reference: float = 0.0) -> Evaluation:
+    def evaluate(weights: Doubles, reference: float = 0.0) -> ValueAndGradient:
         nonlocal evaluations
         evaluations += 1
         return objective(weights, reference)

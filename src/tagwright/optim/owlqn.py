@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from tagwright.arrays import Doubles
-from tagwright.objective.evaluation import Evaluation, Objective
+from tagwright.objective.evaluation import Objective, ValueAndGradient
 from tagwright.optim.descent import Minimum, Point, Trail, descend
 from tagwright.optim.lbfgs import Memory, quasi_newton_direction, remember
 from tagwright.optim.vectors import inner, norm
@@ -70,7 +70,7 @@ class OWLQN:
 def minimise_owlqn(smooth: Objective, start: Doubles | Trail, *, c1: float, memory: int = 6, **options: Any) -> Minimum:
     """Minimise smooth(w) + c1 ‖w‖₁; options: see `descend`."""
 
-    def penalised(weights: Doubles, reference: float = 0.0) -> Evaluation:
+    def penalised(weights: Doubles, reference: float = 0.0) -> ValueAndGradient:
         found = smooth(weights, reference)
         return found._replace(value=found.value + c1 * float(np.abs(weights).sum()))
 

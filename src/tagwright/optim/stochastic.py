@@ -32,7 +32,7 @@ from numpy.typing import NDArray
 from tagwright._jit import natural, tight_kernel
 from tagwright.arrays import Bools, Doubles, Floats, Ints, Longs, empty_rows, padded
 from tagwright.chain.forward_backward import Chain
-from tagwright.losses.run import Loss, Run
+from tagwright.losses.run import Loss, SentenceRun
 from tagwright.optim.descent import Minimum, Reason, flattened
 from tagwright.optim.vectors import inner
 from tagwright.scores.wide_rows import PREFETCH_DISTANCE, TokenData, add_token_scores, prefetch_token
@@ -212,7 +212,7 @@ class AveragedAdaGrad:
         offsets = np.empty(len(order) + 1, np.int64)
         score_batch(order, data, self.token_weights, weights, offsets, self._batch)
         n = offsets[-1]
-        batch = Run(self._batch.emission[:n], offsets, self._batch.gold[:n], self._batch.weights[:n])
+        batch = SentenceRun(self._batch.emission[:n], offsets, self._batch.gold[:n], self._batch.weights[:n])
         scores = weights[len(weights) - self.n_chain :]
         transition, ends = scores[: Y * Y].reshape(Y, Y), scores[Y * Y :].reshape(2, Y)
         chain = Chain.build(transition, ends[0], ends[1], weights.dtype.type)

@@ -26,7 +26,16 @@ from tagwright._simd import prefetch, prefetch_two, sum_rows, sum_two_tables
 from tagwright.arrays import Floats, Ints, Longs, Plain, Workers, empty_rows, padded, zero_rows
 from tagwright.encode.batch import Batch
 from tagwright.encode.encoder import Encoder
-from tagwright.scores.row_index import NOWHERE, SHORT, Locations, Pattern, RowIndex, SlotArrays, Weights, locate_forms
+from tagwright.scores.row_index import (
+    NOWHERE,
+    SHORT,
+    LabelWeights,
+    Locations,
+    Pattern,
+    RowIndex,
+    SlotArrays,
+    locate_forms,
+)
 from tagwright.scores.shared_rows import NO_ROW, SharedRows
 
 PREFETCH_DISTANCE = 3
@@ -37,12 +46,12 @@ PIECES = 32
 """Work is cut into about this many pieces for threads; more than cores, so that no thread waits long."""
 
 
-class Tables(NamedTuple):
+class ScoreTables(NamedTuple):
     """What locations lead to: rows of the table, rows of a batch's unknown words, or single weights."""
 
     table: Floats  # [R, P]
     unknown: Floats  # [U, P]: row R + u is unknown[u]
-    weights: Weights
+    weights: LabelWeights
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,7 +78,7 @@ class LinearMap:
     def at(self, weights: Floats, workers: Workers | None = None, table: Floats | None = None) -> LinearScores:
         """The scores with these weights. `table`: memory for the table, of an earlier one that is no longer wanted."""
         values = weights.astype(self.dtype)
-        own = Weights(self.pattern.pointers, self.pattern.labels, values)
+        own = LabelWeights(self.pattern.pointers, self.pattern.labels, values)
         shared = self.shared.fill(own, self.width)
         if table is None:
             table = zero_rows((self.index.n_rows, self.width), self.dtype)
@@ -95,7 +104,7 @@ class LinearMap:
     def _work(self) -> Longs:
         return np.empty((3, self.shared.most), np.int64)
 
-    def of_unknown(self, batch: Batch, weights: Weights, shared: Floats) -> tuple[Locations, Floats]:
+    def of_unknown(self, batch: Batch, weights: LabelWeights, shared: Floats) -> tuple[Locations, Floats]:
         """The locations of a batch's unknown words, and their rows, which are numbered after those of the table."""
         begins, n = [], 0
         for slots, words in zip(self.index.slots, batch.unknown, strict=False):
@@ -118,7 +127,7 @@ class LinearScores:
     """Weights bound to an encoder, with their tables: gives emission rows of any Batch that it made."""
 
     map: LinearMap
-    weights: Weights
+    weights: LabelWeights
     shared: Floats
     table: Floats
 
@@ -148,16 +157,16 @@ class LinearScores:
         return int(np.count_nonzero(self.weights.values))
 
     @cached_property
-    def tables(self) -> Tables:
+    def tables(self) -> ScoreTables:
         """What locations of known words lead to."""
-        return Tables(self.table, self.table[:0], self.weights)
+        return ScoreTables(self.table, self.table[:0], self.weights)
 
-    def look_at(self, batch: Batch) -> tuple[Locations, Tables]:
+    def look_at(self, batch: Batch) -> tuple[Locations, ScoreTables]:
         """The locations of a batch's unknown words, and what all its locations lead to."""
         if not sum([len(words.codes) for words in batch.unknown]):
             return NO_UNKNOWN, self.tables
         unknown, rows = self.map.of_unknown(batch, self.weights, self.shared)
-        return unknown, Tables(self.table, rows, self.weights)
+        return unknown, ScoreTables(self.table, rows, self.weights)
 
     def rows(self, batch: Batch) -> LinearRows:
         """The scores of a batch."""
@@ -174,7 +183,7 @@ class LinearRows(NamedTuple):
     scores: LinearScores
     batch: Batch
     locations: Ints  # [n, S]
-    tables: Tables
+    tables: ScoreTables
 
     def emission(self, first: int, last: int, out: Floats) -> None:
         """The scores of all tokens of the sentences `first` to `last` − 1, into out [n, P]; padding is 0."""
@@ -182,7 +191,7 @@ class LinearRows(NamedTuple):
         score_tokens(self.locations[begin:end], self.tables, self.batch, begin, self.scores.n_labels, out)
 
 
-def score_tokens(locations: Ints, tables: Tables, batch: Batch, begin: int, n_labels: int, out: Floats) -> None:
+def score_tokens(locations: Ints, tables: ScoreTables, batch: Batch, begin: int, n_labels: int, out: Floats) -> None:
     """The emission rows of the tokens from `begin` on whose locations [n, S] are given."""
     n = len(locations)
     add_scores(locations, tables, n_labels, sorting_room(locations.shape[1]), out[:n])
@@ -200,9 +209,9 @@ def fill_table(
     codes: Ints, of_slots: Plain, shared_bases: Longs, Y: int, locations: Ints, of_weights: Plain, shared: Floats,
     table: Floats, first_row: int, work: Longs,
 ) -> None:  # fmt: skip
-    """The rows of all forms with these codes and locations; table[r] is row first_row + r. SlotArrays and Weights come
-    as plain tuples; work [3, K]. Shared rows come first: a vector waits for a number just stored in it."""
-    slots, weights = SlotArrays(*of_slots), Weights(*of_weights)
+    """The rows of all forms with these codes and locations; table[r] is row first_row + r. SlotArrays and LabelWeights
+    come as plain tuples; work [3, K]. Shared rows come first: a vector waits for a number just stored in it."""
+    slots, weights = SlotArrays(*of_slots), LabelWeights(*of_weights)
     firsts, begins, ends = work[0], work[1], work[2]
     S = slots.offsets.shape[0]
     for f in range(codes.shape[0]):
@@ -249,7 +258,7 @@ def fill_unknown(
 
 
 @tight_kernel
-def sort_locations(locations: Ints, t: int, tables: Tables, ring: Ints) -> None:
+def sort_locations(locations: Ints, t: int, tables: ScoreTables, ring: Ints) -> None:
     """Ask for what stands at the locations of token t, and sort them: rows from the front, weights from the back; then
     where the rows end and the weights begin. In `ring` [RING, S + 2], at the token's turn."""
     S, k = locations.shape[1], natural(t % RING)
@@ -269,7 +278,7 @@ def sort_locations(locations: Ints, t: int, tables: Tables, ring: Ints) -> None:
 
 
 @tight_kernel
-def add_locations(base: Floats, ring: Ints, t: int, tables: Tables, Y: int, row: Floats) -> None:
+def add_locations(base: Floats, ring: Ints, t: int, tables: ScoreTables, Y: int, row: Floats) -> None:
     """row = base + Σ of what stands at the locations of token t, which are sorted: rows, then single weights. What the
     row has beyond Y means nothing afterwards."""
     S, k = ring.shape[1] - 2, natural(t % RING)
@@ -281,7 +290,7 @@ def add_locations(base: Floats, ring: Ints, t: int, tables: Tables, Y: int, row:
 
 
 @tight_kernel
-def add_scores(locations: Ints, tables: Tables, Y: int, ring: Ints, out: Floats) -> None:
+def add_scores(locations: Ints, tables: ScoreTables, Y: int, ring: Ints, out: Floats) -> None:
     """out[t] = Σ of what stands at the locations of token t; padding is 0. ring [RING, S + 2]: work."""
     n = locations.shape[0]
     for t in range(min(PREFETCH_DISTANCE, n)):
@@ -295,7 +304,7 @@ def add_scores(locations: Ints, tables: Tables, Y: int, ring: Ints, out: Floats)
 
 @tight_kernel
 def add_attribute_scores(
-    token_pointers: Longs, attributes: Ints, values: Floats, weights: Weights, begin: int, end: int, out: Floats
+    token_pointers: Longs, attributes: Ints, values: Floats, weights: LabelWeights, begin: int, end: int, out: Floats
 ) -> None:
     """out[p − begin] += Σ_a v_a W[a], for the attributes that the tokens `begin` to `end` − 1 carry themselves."""
     weighted = values.shape[0] > 0

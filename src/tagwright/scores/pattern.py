@@ -76,15 +76,15 @@ def list_seen(seen: Bools, labels: Ints) -> None:
                 n += 1
 
 
-class Occurrences(NamedTuple):
+class AttributeCounts(NamedTuple):
     """What a training set, or a part of it, says about its attributes."""
 
     seen: Bools  # [A, Y]: with which labels an attribute occurs
     counts: Longs  # [A]: how many tokens have it
 
-    def merge(self, other: Occurrences) -> Occurrences:
+    def merge(self, other: AttributeCounts) -> AttributeCounts:
         """Those of two parts together."""
-        return Occurrences(self.seen | other.seen, self.counts + other.counts)
+        return AttributeCounts(self.seen | other.seen, self.counts + other.counts)
 
     def pattern(self, *, all_states: bool, min_count: int) -> Pattern:
         """The pairs that get a weight."""
@@ -96,7 +96,7 @@ class Occurrences(NamedTuple):
         return Pattern(pointers, labels)
 
 
-def count_occurrences(encoder: Encoder, data: Batch, n_labels: int, sets: Bools | None = None) -> Occurrences:
+def count_occurrences(encoder: Encoder, data: Batch, n_labels: int, sets: Bools | None = None) -> AttributeCounts:
     """Of labelled sentences. A label −1 − k stands for all labels of sets[k], [K, Y]."""
     if sets is None:
         sets = np.zeros((1, n_labels), np.bool_)  # −1: unknown, and seen with no label
@@ -109,7 +109,7 @@ def count_occurrences(encoder: Encoder, data: Batch, n_labels: int, sets: Bools 
         count_rows(data.forms[c], slots.offsets, data.offsets, data.labels, sets, row_seen, row_counts)
         count_attributes(codes, slots, row_seen, row_counts, seen, counts)
     count_carried(data.pointers, data.attributes, data.labels, sets, seen, counts)
-    return Occurrences(seen, counts)
+    return AttributeCounts(seen, counts)
 
 
 def find_pattern(

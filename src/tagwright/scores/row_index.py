@@ -48,7 +48,7 @@ class Pattern(NamedTuple):
         return len(self.labels)
 
 
-class Weights(NamedTuple):
+class LabelWeights(NamedTuple):
     """A weight vector and the labels that its weights belong to."""
 
     pointers: Longs  # [A + 1]

@@ -15,7 +15,7 @@ import numpy as np
 from tagwright._jit import tight_kernel
 from tagwright.arrays import Floats, Longs, zero_rows
 from tagwright.encode.encoder import Encoder
-from tagwright.scores.row_index import SlotArrays, Weights
+from tagwright.scores.row_index import LabelWeights, SlotArrays
 
 FEW = 16
 """Forms to an attribute of a term, on average, that make no row worth its while."""
@@ -46,7 +46,7 @@ class SharedRows:
         self.attributes = np.concatenate(found)
         self.most = max(map(len, self.bases), default=0)  # no form has more rows in a slot
 
-    def fill(self, weights: Weights, width: int) -> Floats:
+    def fill(self, weights: LabelWeights, width: int) -> Floats:
         """The rows with these weights [n, P]."""
         table: Floats = zero_rows((len(self.attributes), width), weights.values.dtype)
         fill_rows(self.attributes, weights, table)
@@ -54,7 +54,7 @@ class SharedRows:
 
 
 @tight_kernel
-def fill_rows(attributes: Longs, weights: Weights, table: Floats) -> None:
+def fill_rows(attributes: Longs, weights: LabelWeights, table: Floats) -> None:
     for n in range(attributes.shape[0]):
         for w in range(weights.pointers[attributes[n]], weights.pointers[attributes[n] + 1]):
             table[n, weights.labels[w]] = weights.values[w]

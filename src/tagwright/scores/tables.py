@@ -32,8 +32,8 @@ import numpy as np
 from tagwright.arrays import Doubles, Floats, Ints, Longs, padded, zero_rows
 from tagwright.encode.batch import Batch, spread
 from tagwright.encode.forms import N_EDGES, ColumnForms
-from tagwright.scores.linear import Tables, add_scores, sorting_room
-from tagwright.scores.row_index import Weights
+from tagwright.scores.linear import ScoreTables, add_scores, sorting_room
+from tagwright.scores.row_index import LabelWeights
 from tagwright.text.characters import all_capitals, capitalised, classes_of, has_digit, has_hyphen
 
 BACKOFF = 5.0
@@ -45,7 +45,7 @@ PORTION = 1 << 12
 
 
 @dataclass(frozen=True, slots=True)
-class Counts:
+class LabelCounts:
     """Sparse counts c(row, label): row r has the entries pointers[r] to pointers[r + 1]; labels ascend within a row."""
 
     n_labels: int
@@ -54,7 +54,7 @@ class Counts:
     amounts: Doubles  # [pointers[-1]]
 
     @classmethod
-    def collect(cls, rows: Longs, labels: Ints, amounts: Doubles | None, shape: tuple[int, int]) -> Counts:
+    def collect(cls, rows: Longs, labels: Ints, amounts: Doubles | None, shape: tuple[int, int]) -> LabelCounts:
         """Add up `amounts` (None: each is 1) by (row, label); shape: (R, Y)."""
         R, Y = shape
         keys = rows * Y + labels
@@ -94,9 +94,9 @@ class Counts:
         full[np.repeat(np.arange(len(rows)), sizes), self.labels[entries]] = self.amounts[entries]
         return full
 
-    def merge(self, groups: Longs, n_groups: int) -> Counts:
+    def merge(self, groups: Longs, n_groups: int) -> LabelCounts:
         """Rows added up by group [R]."""
-        return Counts.collect(groups[self.rows], self.labels, self.amounts, (n_groups, self.n_labels))
+        return LabelCounts.collect(groups[self.rows], self.labels, self.amounts, (n_groups, self.n_labels))
 
 
 def chain_tables(pairs: Doubles, first: Doubles, last: Doubles) -> tuple[Doubles, Doubles, Doubles]:
@@ -143,7 +143,7 @@ class Spelling:
     rare: words with at most so many tokens are the models of unknown words
     """
 
-    def __init__(self, words: Sequence[str], counts: Counts, *, suffix_length: int | None, rare: int) -> None:
+    def __init__(self, words: Sequence[str], counts: LabelCounts, *, suffix_length: int | None, rare: int) -> None:
         self.suffix_length = suffix_length
         self.nodes: dict[str, int] = {"": 0}  # endings; "" is all rare words
         self.lowered: dict[str, int] = {}
@@ -208,7 +208,7 @@ class Spelling:
 class TableScores:
     """Emission rows log p(w | y): those of known words made once, those of a batch's unknown words with it."""
 
-    def __init__(self, column: ColumnForms, counts: Counts, spelling: Spelling, smoothing: float) -> None:
+    def __init__(self, column: ColumnForms, counts: LabelCounts, spelling: Spelling, smoothing: float) -> None:
         self.counts = counts
         self.spelling = spelling
         self.smoothing = smoothing
@@ -246,8 +246,8 @@ class TableScores:
         if words.n:
             unknown[:, : self.n_labels] = np.log(self.smoothing * self.spelling.suggest(words.decode()))
             unknown[:, : self.n_labels] -= self.log_totals
-        nothing = Weights(np.zeros(1, np.int64), np.zeros(0, np.int32), np.zeros(0, self.dtype))
-        tables = Tables(self.table, unknown, nothing)
+        nothing = LabelWeights(np.zeros(1, np.int64), np.zeros(0, np.int32), np.zeros(0, self.dtype))
+        tables = ScoreTables(self.table, unknown, nothing)
         return TableRows(batch, tables, self.n_labels)
 
 
@@ -256,7 +256,7 @@ class TableRows:
     """The scores of one batch: a word's form is its row."""
 
     batch: Batch
-    tables: Tables
+    tables: ScoreTables
     n_labels: int
 
     def emission(self, first: int, last: int, out: Floats) -> None:

@@ -21,13 +21,13 @@ from tagwright.encode.batch import Batch
 from tagwright.scores.linear import (
     PREFETCH_DISTANCE,
     LinearScores,
-    Tables,
+    ScoreTables,
     add_attribute_scores,
     add_locations,
     sort_locations,
     sorting_room,
 )
-from tagwright.scores.row_index import NOWHERE, Weights, list_locations
+from tagwright.scores.row_index import NOWHERE, LabelWeights, list_locations
 
 CHUNK = 2048
 """Tokens whose locations are listed at a time, unless a sentence is longer."""
@@ -98,14 +98,14 @@ def tag_sentences(
     row: Floats, delta: Floats, survivors: Longs, found: Ints, scores: Doubles,
 ) -> None:  # fmt: skip
     """Given a Batch's forms, what leads to the locations of its tokens (scores/row_index.py), the label sets of all
-    tokens [n] (none: it is set 0 everywhere) and which of them want scores; then Tables, OwnAttributes, Sets and
+    tokens [n] (none: it is set 0 everywhere) and which of them want scores; then ScoreTables, OwnAttributes, Sets and
     StepArrays as plain tuples. Work: locations [≥ CHUNK, S], ring (scores/linear.py), row [1, P], delta [L, P],
     survivors [Y]. Returned: found [n], scores [N].
 
     Some sentences at a time, so that their locations stay in a near cache. In the δ of few labels what stands beside
     them means nothing; in that of many it is −inf."""
     few, chain, own = Sets(*plain_sets), StepArrays(*plain_chain), OwnAttributes(*plain_own)
-    tables = Tables(plain_tables[0], plain_tables[1], Weights(*plain_tables[2]))
+    tables = ScoreTables(plain_tables[0], plain_tables[1], LabelWeights(*plain_tables[2]))
     N, Y, first = offsets.shape[0] - 1, chain.incoming.shape[0], 0
     while first < N:
         last = first + 1

@@ -158,7 +158,7 @@ class Sources(NamedTuple):
 NOTHING = Strings.of([], 0)
 
 
-class Tables(NamedTuple):
+class CharacterTables(NamedTuple):
     """What is known of characters."""
 
     classes: Classes
@@ -266,7 +266,9 @@ def mark_spelling(letters: Bytes, begin: int, end: int, ascii: bool, marks: Long
 
 
 @tight_kernel
-def write_shapes(letters: Bytes, begin: int, end: int, tables: Tables, wanted: int, free: int, marks: Longs) -> int:
+def write_shapes(
+    letters: Bytes, begin: int, end: int, tables: CharacterTables, wanted: int, free: int, marks: Longs
+) -> int:
     """The shape of a word, its longshape and the word with zeros for digits into the letters from `free` on, with as
     much room for each as the word takes; their marks, and that of its length. Returns the classes (256 · those of the
     first character + those of the rest), STOP where a character was never met."""
@@ -322,7 +324,9 @@ def write_lower(letters: Bytes, begin: int, end: int, at: int) -> int:
 
 
 @tight_kernel
-def mark_word(sources: Sources, w: int, tables: Tables, wanted: int, letters: Bytes, at: int, marks: Longs) -> int:
+def mark_word(
+    sources: Sources, w: int, tables: CharacterTables, wanted: int, letters: Bytes, at: int, marks: Longs
+) -> int:
     """All marks of word w, what they lead to being written into the letters from `at` on; returns its end, or
     STOP."""
     words, lowered, paths = sources.words, sources.lowered, sources.paths
@@ -378,10 +382,10 @@ def spell_words(
     given: Plain, terms: Longs, known: Plain, wanted: int, letters: Bytes, marks: Longs, done: int,
     begins: Longs, ends: Longs,
 ) -> int:  # fmt: skip
-    """As Speller.spell; Sources and Tables come as plain tuples. All pieces stay in the letters, so that a second call
-    does again what was done. Returns how many words are done."""
+    """As Speller.spell; Sources and CharacterTables come as plain tuples. All pieces stay in the letters, so that a
+    second call does again what was done. Returns how many words are done."""
     sources = Sources(Strings(*given[0]), Strings(*given[1]), Strings(*given[2]))
-    tables, at = Tables(*known), write_constants(letters)
+    tables, at = CharacterTables(*known), write_constants(letters)
     for w in range(sources.words.begins.shape[0]):
         at = mark_word(sources, w, tables, wanted, letters, at, marks)
         if at == STOP:
@@ -398,7 +402,7 @@ def find_codes(
     """As Speller.look_up, from word `done` on; work [3, K]. The pieces of a word take the place of those of the word
     before. Returns how many words are done."""
     sources = Sources(Strings(*given[0]), Strings(*given[1]), Strings(*given[2]))
-    tables, K, first = Tables(*known), terms.shape[0], write_constants(letters)
+    tables, K, first = CharacterTables(*known), terms.shape[0], write_constants(letters)
     values, slots, firsts, bounds, empty = (
         Strings(*vocabularies[0]), vocabularies[1], vocabularies[2], vocabularies[3], vocabularies[4],
     )  # fmt: skip
