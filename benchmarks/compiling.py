@@ -67,9 +67,10 @@ def worker(wanted: list[str]) -> None:
     from tagwright import datasets
 
     warnings.simplefilter("ignore")
+    X: Any
     X, y = datasets.sample()
     X, y = X[:120], y[:120]
-    given = [[{"word": word, "last": word[-1:], "length": len(word) / 10} for word in sentence] for sentence in X]
+    given: Any = [[{"word": word, "last": word[-1:], "length": len(word) / 10} for word in sentence] for sentence in X]
     made, cache, total = jobs(), Path(os.environ["NUMBA_CACHE_DIR"]), 0.0
     print(f"{'':14}{'seconds':>9}{'kernels':>9}{'versions':>10}")
     for part in wanted:

@@ -24,7 +24,7 @@ LAYERS = (
         "atomic_file",
         "string_blob",
         "arrays",
-        "_kernel_cache",
+        "_numba_internals",
         "_jit",
         "_simd",
         "sequence",

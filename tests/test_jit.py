@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tagwright import _jit, _kernel_cache
+from tagwright import _jit, _numba_internals
 
 pytestmark = pytest.mark.skipif(not _jit.JIT, reason="there is no Numba")
 
@@ -127,9 +127,9 @@ def test_kernels_compile_without_a_folder(monkeypatch: pytest.MonkeyPatch) -> No
     def refuse(*_: object) -> None:
         raise RuntimeError("cannot cache function: no locator available")
 
-    monkeypatch.setattr(_kernel_cache.numba_caching.FunctionCache, "__init__", refuse)
+    monkeypatch.setattr(_numba_internals.numba_caching.FunctionCache, "__init__", refuse)
     kernel: Any = _jit.kernel(double)
-    assert isinstance(kernel._cache, _kernel_cache.KernelCache)
+    assert isinstance(kernel._cache, _numba_internals.KernelCache)
     assert kernel(21) == 42
     assert kernel.stats.cache_path is None
 
@@ -143,7 +143,7 @@ def test_a_numba_with_other_insides_caches_in_its_own_way(monkeypatch: pytest.Mo
         if not folder:
             raise RuntimeError("cannot cache function: no locator available")
 
-    monkeypatch.setattr(_kernel_cache, "PARTS", ("a_method_that_is_no_more",))
+    monkeypatch.setattr(_numba_internals, "CACHE_METHODS", ("a_method_that_is_no_more",))
     monkeypatch.setattr(type(_jit.numba.njit(double)), "enable_caching", enable)
     kernel = _jit.kernel(double)
     assert asked == [kernel]
@@ -217,3 +217,64 @@ def test_checked_indices_count_from_the_front(tmp_path: Path) -> None:
     checked = {**os.environ, "NUMBA_BOUNDSCHECK": "1", "NUMBA_CACHE_DIR": str(tmp_path)}
     tests = str(Path(__file__).parent)
     subprocess.run([sys.executable, "bounds.py", tests], cwd=tmp_path, env=checked, check=True)
+
+
+PARTS = """
+import numpy as np
+from tagwright._jit import kernel, tight_kernel
+
+@tight_kernel
+def square(x):
+    return x * x
+
+@tight_kernel
+def add_square(values, i, total):
+    return total + square(values[i])
+
+@tight_kernel
+def sum_of_squares(values):
+    total = 0.0
+    for i in range(len(values)):
+        total = add_square(values, i, total)
+    return total
+
+@kernel
+def sums(values):
+    made = np.empty(2)
+    made[0], made[1] = sum_of_squares(values), square(values[0])
+    return made
+
+@tight_kernel
+def beyond(values):
+    return add_square(values, len(values), 0.0)
+"""
+
+
+def test_kernels_that_kernels_call_are_parts_of_these(tmp_path: Path) -> None:
+    """A part has no machine code of its own, unless Python calls it too; several kernels may have the same part."""
+    (tmp_path / "kernels.py").write_text(PARTS)
+    use = "import numpy as np; from kernels import *; assert sums(np.array([3.0, 4.0])).tolist() == [25.0, 9.0]"
+    run(use, tmp_path)
+    files = {path.name.split("-")[0] for path in (tmp_path / "cache").rglob("*.nbi")}
+    assert files == {"kernels.sums"}
+    run(f"{use}; assert not sums.stats.cache_misses; assert sum_of_squares(np.array([2.0])) == 4.0", tmp_path)
+    files = {path.name.split("-")[0] for path in (tmp_path / "cache").rglob("*.nbi")}
+    assert files == {"kernels.sums", "kernels.sum_of_squares"}
+    run(f"{use}; assert square(5) == 25; assert sum_of_squares(np.array([3.0])) == 9.0", tmp_path)
+
+
+def test_parts_raise_errors(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NUMBA_BOUNDSCHECK", "1")
+    (tmp_path / "kernels.py").write_text(PARTS)
+    run(
+        "import pytest, numpy as np; from kernels import *\nwith pytest.raises(IndexError): beyond(np.ones(2))",
+        tmp_path,
+    )
+
+
+def test_a_numba_with_other_libraries_compiles_every_kernel(tmp_path: Path) -> None:
+    (tmp_path / "kernels.py").write_text(PARTS)
+    moved = "from tagwright import _numba_internals; _numba_internals.LIBRARY_METHODS = ('no_more',)"
+    run(f"{moved}; import numpy as np; from kernels import *; assert sum_of_squares(np.array([3.0])) == 9.0", tmp_path)
+    files = {path.name.split("-")[0] for path in (tmp_path / "cache").rglob("*.nbi")}
+    assert files == {"kernels.sum_of_squares", "kernels.add_square", "kernels.square"}

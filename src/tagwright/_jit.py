@@ -1,13 +1,14 @@
 """The kernel decorators.
 
 A kernel is a module-level, pure function of arrays and numbers: the caller allocates, nothing else is touched.
-`@kernel` compiles it on first use and keeps the machine code in Numba's cache beside the module (or in the user's
-cache folder; see _kernel_cache.py). Kernels release the GIL, so plain threads run them in parallel. Where Numba cannot
-be imported, or with TAGWRIGHT_NO_JIT=1, the same functions run as plain Python: slow, with the same results.
+`@kernel` compiles it on first use and keeps the machine code in Numba's cache beside the module, or in the user's cache
+folder (_numba_internals.py). Kernels release the GIL, so plain threads run them in parallel. Where Numba cannot be
+imported, or with TAGWRIGHT_NO_JIT=1, the same functions run as plain Python: slow, with the same results.
 
 `@tight_kernel` is for the innermost loops. It makes no arrays and assigns no array to another (only numbers), so that
 Numba needs no reference counts: those are atomic operations, several for every row that is passed to a function. And
 it is put in where it is called: a call passes seven numbers for every array, which takes as long as adding two rows.
+Where one kernel calls it, it is compiled as a part of that one alone.
 
 `natural(i)` is an index that is known not to be negative. Numba asks of every index that it has loaded or computed
 whether it counts from the back, as a[-1] does: three instructions, a tenth of the time of tagging and of a training
@@ -24,7 +25,7 @@ from typing import TypeVar, cast
 
 import numpy as np
 
-from tagwright._kernel_cache import keep_machine_code
+from tagwright._numba_internals import keep_machine_code, link_into_callers
 from tagwright.compat import numba
 
 F = TypeVar("F", bound=Callable[..., object])
@@ -50,4 +51,6 @@ def _compile(function: F, *, counted: bool) -> F:
     options |= {"forceinline": not counted, "no_cfunc_wrapper": True}
     compiled = numba.njit(**options)(function)
     keep_machine_code(compiled, counted=counted)
+    if not counted:
+        link_into_callers(compiled, options)
     return cast(F, compiled)

@@ -22,6 +22,8 @@ else:
 llvm: ModuleType | None = import_module("llvmlite.ir") if numba is not None else None  # the language Numba writes
 llvm_blocks: ModuleType | None = import_module("numba.core.cgutils") if numba is not None else None
 numba_caching: Any = import_module("numba.core.caching") if numba is not None else None
+numba_codegen: Any = import_module("numba.core.codegen") if numba is not None else None
+numba_compiler: Any = import_module("numba.core.compiler") if numba is not None else None
 numba_runtime: Any = import_module("numba.core.runtime") if numba is not None else None
 
 
