@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tagwright._jit import tight_kernel
+from tagwright._jit import natural, tight_kernel
 from tagwright._simd import prefetch
 from tagwright.arrays import Ints, Longs, Plain
 from tagwright.attributes.templates import Cell
@@ -22,9 +22,6 @@ from tagwright.encode.batch import UnknownWords
 from tagwright.encode.forms import N_EDGES, ColumnForms
 from tagwright.errors import TemplateError
 from tagwright.text.key_table import EMPTY, PREFETCH_DISTANCE, KeyTable, first_slot, slots_for
-
-NO_COMBINATION = 0
-"""The form of a token that has none of the known combinations."""
 
 
 class CellIndex(NamedTuple):
@@ -79,7 +76,9 @@ class Cells(NamedTuple):
     """
 
     pointers: Longs  # [G + 1]
-    cells: Longs  # [M, 5]: row of the token codes, offset, number of values, code beyond the left end, the right end
+    cells: Longs  # [M, 3]: row of the token codes, offset, number of values
+    edges: Longs  # [J, 2]: for each row of the token codes, the code beyond the left end and beyond the right end
+    margin: int  # how far beyond the ends of a sentence cells look
 
 
 class Lookup(NamedTuple):
@@ -94,7 +93,7 @@ class Lookup(NamedTuple):
 
 
 NOBODY = -1
-FORM_BITS = 32
+FORM_BITS, FIRST_FORM = 32, (1 << 32) - 1
 
 
 class Conjunctions:
@@ -118,15 +117,15 @@ class Conjunctions:
             relative = tuple(at._replace(offset=at.offset - shift) for at in member.index)
             groups.setdefault(relative, []).append((c, shift))
         pairs = [(cells, own[k : k + 2]) for cells, own in groups.items() for k in range(0, len(own), 2)]
-        wanted, arrays = cell_arrays([cells for cells, _ in pairs], self._columns)
+        margin = max(abs(at.offset) for member in self.members for at in member.index)
+        wanted, arrays = cell_arrays([cells for cells, _ in pairs], self._columns, margin)
         slots = [self._shared_slots([c for c, _ in own]) for _, own in pairs]
         begins = np.cumsum([0, *map(len, slots)])
         rows, shifts = np.full((len(pairs), 2), NOBODY, np.int64), np.zeros((len(pairs), 2), np.int64)
         for g, (_, own) in enumerate(pairs):
             for k, (c, shift) in enumerate(own):
                 rows[g, k], shifts[g, k] = len(self._columns) + c, shift
-            shifts[g, len(own) :] = shifts[g, 0]
-        return wanted, *arrays, np.concatenate(slots), begins, rows, shifts
+        return wanted, tuple(arrays), (np.concatenate(slots), begins, rows, shifts)
 
     def _shared_slots(self, group: Sequence[int]) -> Longs:
         """The hash table of one group: keys, with the forms of both members."""
@@ -141,26 +140,32 @@ class Conjunctions:
         """The forms of all conjunctions into the rows of forms [C, n] after those of the columns."""
         if not self.members:
             return
-        plain = self._plain
-        codes = np.empty((len(plain[0]), forms.shape[1]), np.int32)
+        wanted, cells, lookup = self._plain
+        codes, keys = room_for_keys(wanted, cells[-1], offsets)
         new = tuple([words.codes for words in unknown])
-        waiting = np.empty((PREFETCH_DISTANCE, 4), np.int64)
-        find_combinations(plain, self._codes, new, offsets, codes, waiting, forms)
+        find_combinations(wanted, cells, lookup, self._codes, new, offsets, codes, keys, forms)
 
 
-def cell_arrays(groups: Sequence[Sequence[CellIndex]], columns: Sequence[ColumnForms]) -> tuple[Longs, Cells]:
+def cell_arrays(
+    groups: Sequence[Sequence[CellIndex]], columns: Sequence[ColumnForms], margin: int
+) -> tuple[Longs, Cells]:
     """The (column, term) pairs whose codes are wanted for every token [J, 2], and the cells of the groups."""
     wanted = list(dict.fromkeys((at.column, at.term) for index in groups for at in index))
     cells = [
-        (
-            wanted.index((at.column, at.term)), at.offset, len(columns[at.column].vocabularies[at.term]),
-            *columns[at.column].codes[:N_EDGES, at.term].tolist(),
-        )
+        (wanted.index((at.column, at.term)), at.offset, len(columns[at.column].vocabularies[at.term]))
         for index in groups
         for at in index
-    ]  # fmt: skip
-    pointers = np.cumsum([0, *map(len, groups)])
-    return np.array(wanted, np.int64).reshape(-1, 2), Cells(pointers, np.array(cells, np.int64).reshape(-1, 5))
+    ]
+    edges = [columns[column].codes[:N_EDGES, term].tolist() for column, term in wanted]
+    arrays = (np.array(rows, np.int64) for rows in (wanted, cells, edges))
+    pairs, table, ends = (rows.reshape(-1, width) for rows, width in zip(arrays, (2, 3, N_EDGES), strict=True))
+    return pairs, Cells(np.cumsum([0, *map(len, groups)]), table, ends, margin)
+
+
+def room_for_keys(wanted: Longs, margin: int, offsets: Longs) -> tuple[Ints, Longs]:
+    """Memory for the codes and keys of all tokens, and of the margins of their sentences."""
+    n = int(offsets[-1]) + 2 * margin * (len(offsets) - 1)
+    return np.empty((len(wanted), n), np.int32), np.empty(n, np.int64)
 
 
 def known_codes(wanted: Longs, columns: Sequence[ColumnForms]) -> tuple[Ints, ...]:
@@ -176,13 +181,12 @@ def find_keys(
     offsets: Longs,
 ) -> Longs:
     """The key of a conjunction at every token; −1 where a cell is absent."""
-    wanted, arrays = cell_arrays([index], columns)
+    wanted, arrays = cell_arrays([index], columns, max(abs(at.offset) for at in index))
     check_size(arrays.cells[:, 2].tolist())
-    keys, codes = np.empty(int(offsets[-1]), np.int64), np.empty((len(wanted), forms.shape[1]), np.int32)
-    new = tuple(words.codes for words in unknown)
-    gather_codes(wanted, forms, known_codes(wanted, columns), new, codes)
-    list_keys(arrays, codes, offsets, keys)
-    return keys
+    codes, keys = room_for_keys(wanted, arrays.margin, offsets)
+    new, out = tuple(words.codes for words in unknown), np.empty(int(offsets[-1]), np.int64)
+    find_tokens_keys(wanted, tuple(arrays), known_codes(wanted, columns), new, offsets, codes, keys, forms, out)
+    return out
 
 
 def check_size(sizes: Sequence[int]) -> None:
@@ -202,40 +206,6 @@ def join_codes(codes: Sequence[Ints], sizes: Sequence[int]) -> Longs:
 
 
 @tight_kernel
-def gather_codes(wanted: Longs, forms: Ints, known: tuple[Ints, ...], unknown: tuple[Ints, ...], codes: Ints) -> None:
-    """codes[j, p] = the code that term wanted[j, 1] of column wanted[j, 0] has for the form at p: a known one, or an
-    unknown word of the batch. known: the codes of each pair for all known forms; unknown: all codes of the unknown
-    words of each column."""
-    for j in range(wanted.shape[0]):
-        column, term = wanted[j, 0], wanted[j, 1]
-        n = known[j].shape[0]
-        for p in range(forms.shape[1]):
-            f = forms[column, p]
-            codes[j, p] = known[j][f] if f < n else unknown[column][f - n, term]
-
-
-@tight_kernel
-def join_cells(arrays: Cells, g: int, codes: Ints, p: int, begin: int, end: int) -> int:
-    """The key of group g at p, in or beside the sentence from `begin` to `end`; EMPTY where a cell is absent."""
-    key = 0
-    for m in range(arrays.pointers[g], arrays.pointers[g + 1]):
-        q = p + arrays.cells[m, 1]
-        code = arrays.cells[m, 3] if q < begin else arrays.cells[m, 4] if q >= end else codes[arrays.cells[m, 0], q]
-        if code < 0:
-            return EMPTY
-        key = key * arrays.cells[m, 2] + code
-    return int(key)
-
-
-@tight_kernel
-def list_keys(arrays: Cells, codes: Ints, offsets: Longs, keys: Longs) -> None:
-    """The keys of the one group at every token."""
-    for i in range(offsets.shape[0] - 1):
-        for p in range(offsets[i], offsets[i + 1]):
-            keys[p] = join_cells(arrays, 0, codes, p, offsets[i], offsets[i + 1])
-
-
-@tight_kernel
 def insert_forms(keys: Longs, shift: int, slots: Longs) -> None:
     """The forms of one member's keys, `shift` bits up."""
     for n in range(keys.shape[0]):
@@ -247,48 +217,96 @@ def insert_forms(keys: Longs, shift: int, slots: Longs) -> None:
         slots[slot + 1] |= (n + N_EDGES) << shift
 
 
+# Below, every sentence has a margin on both sides, in which stand the codes of its edges: token p of sentence i is at
+# p + (2 i + 1) · margin. So a key is made in the same way everywhere, and what is made of two sentences' margins is
+# asked for by nobody. Natural: positions counted from 0, forms, and slots of a table (first_slot).
+
+
 @tight_kernel
-def write_forms(waiting: Longs, w: int, lookup: Lookup, g: int, forms: Ints) -> None:
-    """Look up a key, and give its forms to the tokens that have them. waiting[w]: key, where it is, the ends of its
-    sentence."""
-    key, q, begin, end = waiting[w, 0], waiting[w, 1], waiting[w, 2], waiting[w, 3]
-    first, n = lookup.begins[g], lookup.begins[g + 1] - lookup.begins[g]
-    slot = first_slot(key, n)
-    while lookup.slots[first + slot] != key and lookup.slots[first + slot] != EMPTY:  # nearly never
-        slot = (slot + 2) & (n - 1)
-    both = max(lookup.slots[first + slot + 1], 0)  # that of an empty slot is −1
-    if begin <= q - lookup.shifts[g, 0] < end:
-        forms[lookup.rows[g, 0], q - lookup.shifts[g, 0]] = both & 0xFFFFFFFF
-    if lookup.rows[g, 1] != NOBODY and begin <= q - lookup.shifts[g, 1] < end:
-        forms[lookup.rows[g, 1], q - lookup.shifts[g, 1]] = both >> FORM_BITS
+def gather_codes(
+    wanted: Longs, cells: Cells, known: tuple[Ints, ...], unknown: tuple[Ints, ...], offsets: Longs, forms: Ints,
+    codes: Ints,
+) -> None:  # fmt: skip
+    """codes[j] = what term wanted[j, 1] of column wanted[j, 0] has for the form of each token: a known one, or an
+    unknown word of the batch. known: the codes of each pair for all known forms; unknown: all codes of the unknown
+    words of each column."""
+    for j in range(wanted.shape[0]):
+        column, term = wanted[j, 0], wanted[j, 1]
+        n_known, q = known[j].shape[0], 0
+        for i in range(offsets.shape[0] - 1):
+            for _ in range(cells.margin):
+                codes[j, natural(q)] = cells.edges[j, 0]
+                q += 1
+            for p in range(offsets[i], offsets[i + 1]):
+                form = forms[column, natural(p)]
+                if form < n_known:
+                    codes[j, natural(q)] = known[j][natural(form)]
+                else:
+                    codes[j, natural(q)] = unknown[column][form - n_known, term]
+                q += 1
+            for _ in range(cells.margin):
+                codes[j, natural(q)] = cells.edges[j, 1]
+                q += 1
+
+
+@tight_kernel
+def make_keys(cells: Cells, g: int, codes: Ints, keys: Longs) -> None:
+    """The keys of group g, EMPTY where a cell is absent. A cell after the other: all steps of a cell at once."""
+    for q in range(keys.shape[0]):
+        keys[q] = 0
+    for m in range(cells.pointers[g], cells.pointers[g + 1]):
+        row, offset, size = cells.cells[m, 0], cells.cells[m, 1], cells.cells[m, 2]
+        for q in range(max(0, -offset), keys.shape[0] - max(0, offset)):
+            code = codes[row, natural(q + offset)]
+            key = keys[natural(q)]
+            keys[natural(q)] = EMPTY if code < 0 or key < 0 else key * size + code
+
+
+@tight_kernel
+def find_forms(slots: Longs, first: int, size: int, keys: Longs) -> None:
+    """In the place of every key, the forms of both members."""
+    n = keys.shape[0]
+    for q in range(n):
+        if q + PREFETCH_DISTANCE < n:
+            prefetch(slots, first + first_slot(keys[q + PREFETCH_DISTANCE], size))
+        key, both = keys[q], 0
+        if key != EMPTY:
+            slot = first_slot(key, size)
+            while slots[natural(first + slot)] != key and slots[natural(first + slot)] != EMPTY:  # nearly never
+                slot = (slot + 2) & (size - 1)
+            both = max(slots[natural(first + slot + 1)], 0)  # that of an empty slot is −1
+        keys[q] = both
 
 
 @tight_kernel
 def find_combinations(
-    plain: Plain, known: tuple[Ints, ...], unknown: tuple[Ints, ...],
-    offsets: Longs, codes: Ints, waiting: Longs, forms: Ints,
+    wanted: Longs, plain_cells: Plain, plain_lookup: Plain, known: tuple[Ints, ...], unknown: tuple[Ints, ...],
+    offsets: Longs, codes: Ints, keys: Longs, forms: Ints,
 ) -> None:  # fmt: skip
     """As Conjunctions.find: the forms of the conjunctions into the rows after those of the columns. known, unknown: as
-    for gather_codes. Work: codes [J, n]; waiting [PREFETCH_DISTANCE, 4], keys whose slots were asked for."""
-    wanted, arrays = plain[0], Cells(plain[1], plain[2])
-    lookup = Lookup(plain[3], plain[4], plain[5], plain[6])
-    gather_codes(wanted, forms, known, unknown, codes)
-    for c in range(len(unknown), forms.shape[0]):
-        forms[c, :] = NO_COMBINATION
-    for g in range(arrays.pointers.shape[0] - 1):
-        low, high = min(lookup.shifts[g, 0], lookup.shifts[g, 1]), max(lookup.shifts[g, 0], lookup.shifts[g, 1])
-        first, size, n = lookup.begins[g], lookup.begins[g + 1] - lookup.begins[g], 0
-        for i in range(offsets.shape[0] - 1):
-            begin, end = offsets[i], offsets[i + 1]
-            for q in range(begin + low, end + high):
-                key = join_cells(arrays, g, codes, q, begin, end)
-                if key == EMPTY:
-                    continue
-                w = n % PREFETCH_DISTANCE
-                if n >= PREFETCH_DISTANCE:
-                    write_forms(waiting, w, lookup, g, forms)
-                waiting[w, 0], waiting[w, 1], waiting[w, 2], waiting[w, 3] = key, q, begin, end
-                prefetch(lookup.slots, first + first_slot(key, size))
-                n += 1
-        for k in range(max(0, n - PREFETCH_DISTANCE), n):
-            write_forms(waiting, k % PREFETCH_DISTANCE, lookup, g, forms)
+    for gather_codes. Work: codes, keys (room_for_keys)."""
+    cells, lookup = Cells(*plain_cells), Lookup(*plain_lookup)
+    gather_codes(wanted, cells, known, unknown, offsets, forms, codes)
+    for g in range(cells.pointers.shape[0] - 1):
+        make_keys(cells, g, codes, keys)
+        find_forms(lookup.slots, lookup.begins[g], lookup.begins[g + 1] - lookup.begins[g], keys)
+        for k in range(2):
+            row, shift = lookup.rows[g, k], lookup.shifts[g, k] + cells.margin
+            for i in range(offsets.shape[0] - 1 if row != NOBODY else 0):
+                for p in range(offsets[i], offsets[i + 1]):
+                    both = keys[natural(p + shift + 2 * i * cells.margin)]
+                    forms[row, natural(p)] = both >> FORM_BITS if k == 1 else both & FIRST_FORM
+
+
+@tight_kernel
+def find_tokens_keys(
+    wanted: Longs, plain_cells: Plain, known: tuple[Ints, ...], unknown: tuple[Ints, ...],
+    offsets: Longs, codes: Ints, keys: Longs, forms: Ints, out: Longs,
+) -> None:  # fmt: skip
+    """The keys of the one group that there is at every token, out [n]."""
+    cells = Cells(*plain_cells)
+    gather_codes(wanted, cells, known, unknown, offsets, forms, codes)
+    make_keys(cells, 0, codes, keys)
+    for i in range(offsets.shape[0] - 1):
+        for p in range(offsets[i], offsets[i + 1]):
+            out[p] = keys[p + (2 * i + 1) * cells.margin]

@@ -16,7 +16,7 @@ from tagwright.arrays import Ints, Longs
 
 EMPTY = -1
 FOLD, FOLDED, MULTIPLIER, LOWER, UPPER = 29, 0xFFFFFFFF, 0x45D9F3B, 12, 27
-PREFETCH_DISTANCE = 8
+PREFETCH_DISTANCE = 32
 """Keys between asking for a slot and reading it."""
 
 
