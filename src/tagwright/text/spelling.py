@@ -59,6 +59,9 @@ SPELLINGS = FLAGS + len(TESTS)
 WANTS_LOWER, WANTS_DIGITS = 1, 2
 """Bits: what some term needs."""
 
+WORDS_AHEAD = 2
+"""Words whose values are looked up later than they are spelled, so that memory can answer meanwhile."""
+
 CONSTANTS = b"lowerupperdigitother0123456-78-1011-1415+"
 """Values that are not in the word: of first_type and of length."""
 FIRST_TYPES = np.array([[0, 5], [5, 10], [10, 15], [15, 20]], np.int64)
@@ -197,7 +200,7 @@ class Speller:
         """codes[w, k]: the number, in the k-th vocabulary, of the value of term k for word w; UNKNOWN where it has
         none. vocabularies: StringTables, plain."""
         codes = np.empty((words.n, len(self.terms)), np.int32)
-        self._run(find_codes, words, vocabularies, np.empty((3, len(self.terms)), np.int64), codes)
+        self._run(find_codes, words, vocabularies, np.empty((WORDS_AHEAD, 3, len(self.terms)), np.int64), codes)
         return codes
 
     def _run(self, kernel: Callable[..., int], words: Strings, *more: object) -> Bytes:
@@ -399,26 +402,34 @@ def find_codes(
     given: Plain, terms: Longs, known: Plain, wanted: int, letters: Bytes, marks: Longs, done: int,
     vocabularies: Plain, work: Longs, codes: Ints,
 ) -> int:  # fmt: skip
-    """As Speller.look_up, from word `done` on; work [3, K]. The pieces of a word take the place of those of the word
-    before. Returns how many words are done."""
+    """As Speller.look_up, from word `done` on; work [WORDS_AHEAD, 3, K]: the pieces of the next words and their keys,
+    whose slots were asked for. Returns how many words are done."""
     sources = Sources(Strings(*given[0]), Strings(*given[1]), Strings(*given[2]))
-    tables, K, first = CharacterTables(*known), terms.shape[0], write_constants(letters)
+    tables, K, at = CharacterTables(*known), terms.shape[0], write_constants(letters)
     values, slots, firsts, bounds, empty = (
         Strings(*vocabularies[0]), vocabularies[1], vocabularies[2], vocabularies[3], vocabularies[4],
     )  # fmt: skip
-    begins, ends, keys = work[0], work[1], work[2]
-    for w in range(done, sources.words.begins.shape[0]):
-        if mark_word(sources, w, tables, wanted, letters, first, marks) == STOP:
-            return w
-        cut_pieces(terms, marks, begins, ends)
-        for k in range(K):
+    last = sources.words.begins.shape[0]
+    w = done
+    while w < last + WORDS_AHEAD:
+        begins, ends, keys = work[w % WORDS_AHEAD, 0], work[w % WORDS_AHEAD, 1], work[w % WORDS_AHEAD, 2]
+        for k in range(K if w - WORDS_AHEAD >= done else 0):
+            code = empty[k] if ends[k] == begins[k] else UNKNOWN
             if ends[k] > begins[k]:
-                keys[k] = string_key(letters, begins[k], ends[k])
-                prefetch(slots, bounds[k] + first_slot(keys[k], bounds[k + 1] - bounds[k]))
-        for k in range(K):
-            codes[w, k] = empty[k] if ends[k] == begins[k] else UNKNOWN
-            if ends[k] > begins[k]:
-                codes[w, k] = find_number(
+                code = find_number(
                     keys[k], letters, begins[k], ends[k], slots, bounds[k], bounds[k + 1], values, firsts[k]
                 )
-    return int(sources.words.begins.shape[0])
+            codes[w - WORDS_AHEAD, k] = code
+        if w < last:
+            end = mark_word(sources, w, tables, wanted, letters, at, marks)
+            if end == STOP:
+                last = w  # finish those before it
+            else:
+                at = end
+                cut_pieces(terms, marks, begins, ends)
+                for k in range(K):
+                    if ends[k] > begins[k]:
+                        keys[k] = string_key(letters, begins[k], ends[k])
+                        prefetch(slots, bounds[k] + first_slot(keys[k], bounds[k + 1] - bounds[k]))
+        w += 1
+    return int(last)
