@@ -232,20 +232,18 @@ def gather_codes(
     words of each column."""
     for j in range(wanted.shape[0]):
         column, term = wanted[j, 0], wanted[j, 1]
-        n_known, q = known[j].shape[0], 0
+        own, new, row, out = known[j], unknown[column], forms[column], codes[j]
+        n_known, q = own.shape[0], 0
         for i in range(offsets.shape[0] - 1):
             for _ in range(cells.margin):
-                codes[j, natural(q)] = cells.edges[j, 0]
+                out[natural(q)] = cells.edges[j, 0]
                 q += 1
             for p in range(offsets[i], offsets[i + 1]):
-                form = forms[column, natural(p)]
-                if form < n_known:
-                    codes[j, natural(q)] = known[j][natural(form)]
-                else:
-                    codes[j, natural(q)] = unknown[column][form - n_known, term]
+                form = row[natural(p)]
+                out[natural(q)] = own[natural(form)] if form < n_known else new[form - n_known, term]
                 q += 1
             for _ in range(cells.margin):
-                codes[j, natural(q)] = cells.edges[j, 1]
+                out[natural(q)] = cells.edges[j, 1]
                 q += 1
 
 
@@ -291,11 +289,12 @@ def find_combinations(
         make_keys(cells, g, codes, keys)
         find_forms(lookup.slots, lookup.begins[g], lookup.begins[g + 1] - lookup.begins[g], keys)
         for k in range(2):
-            row, shift = lookup.rows[g, k], lookup.shifts[g, k] + cells.margin
-            for i in range(offsets.shape[0] - 1 if row != NOBODY else 0):
-                for p in range(offsets[i], offsets[i + 1]):
-                    both = keys[natural(p + shift + 2 * i * cells.margin)]
-                    forms[row, natural(p)] = both >> FORM_BITS if k == 1 else both & FIRST_FORM
+            if lookup.rows[g, k] != NOBODY:
+                row, shift = forms[lookup.rows[g, k]], lookup.shifts[g, k] + cells.margin
+                for i in range(offsets.shape[0] - 1):
+                    for p in range(offsets[i], offsets[i + 1]):
+                        row[natural(p)] = keys[natural(p + shift)] >> (FORM_BITS * k) & FIRST_FORM
+                    shift += 2 * cells.margin
 
 
 @tight_kernel

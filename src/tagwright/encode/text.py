@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence, Set
 from contextlib import suppress
 from functools import cached_property
-from itertools import accumulate, chain
+from itertools import accumulate, chain, pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -112,8 +112,8 @@ def _check_sentence(sentence: object, location: str) -> None:
 
 def name_labels(labels: Ints, offsets: Longs, names: NDArray[np.object_]) -> list[list[str]]:
     """The names of all tokens' labels [n], a list for each sentence; they begin at offsets [N + 1]."""
-    ends = offsets.tolist()
-    return list(map(names[labels].tolist().__getitem__, map(slice, ends, ends[1:])))
+    found, ends = names[labels].tolist(), offsets.tolist()
+    return [found[begin:end] for begin, end in pairwise(ends)]
 
 
 def _widths(items: list[Item]) -> set[int]:

@@ -33,7 +33,7 @@ SHORT = 8
 NOWHERE = -1
 LARGEST = np.iinfo(np.int32).max // SHORT - 1
 """The last weight that a location can name; an attribute beyond it gets a row."""
-PREFETCH_DISTANCE = 8
+PREFETCH_DISTANCE = 24
 """Tokens between asking for a form's locations and reading them."""
 
 
@@ -194,15 +194,16 @@ def list_locations(
     n, base = offsets[last], offsets[first]
     for s in range(readers.shape[0]):
         c, shift, start, step, n_known = readers[s, 0], readers[s, 1], readers[s, 2], readers[s, 3], readers[s, 5]
+        row, is_first = forms[c], readers[s, 4] == 0  # the source's other slots are beside its first
         for p in range(max(base, base - shift), min(n, n - shift)):
-            if readers[s, 4] == 0 and p + shift + PREFETCH_DISTANCE < n:  # the source's other slots are beside it
-                prefetch(known, start + forms[natural(c), natural(p + shift + PREFETCH_DISTANCE)] * step)
-            form = forms[natural(c), natural(p + shift)]
+            if is_first and p + shift + PREFETCH_DISTANCE < n:
+                prefetch(known, start + row[natural(p + shift + PREFETCH_DISTANCE)] * step)
+            form = row[natural(p + shift)]
             if form < n_known:
                 out[natural(p - base), natural(s)] = known[natural(start + form * step)]
             else:
-                row = unknown.begins[c] + (form - n_known) * step
-                out[natural(p - base), natural(s)] = unknown.locations[row + readers[s, 4]]
+                own = unknown.begins[c] + (form - n_known) * step
+                out[natural(p - base), natural(s)] = unknown.locations[own + readers[s, 4]]
         for i in range(first if shift != 0 else last, last):
             begin, end = offsets[i], offsets[i + 1]
             for p in range(begin, min(end, begin - shift)):
