@@ -9,6 +9,7 @@ items      all items, sentence after sentence; made when somebody asks
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Mapping, Sequence, Set
 from contextlib import suppress
 from functools import cached_property
@@ -111,9 +112,17 @@ def _check_sentence(sentence: object, location: str) -> None:
 
 
 def name_labels(labels: Ints, offsets: Longs, names: NDArray[np.object_]) -> list[list[str]]:
-    """The names of all tokens' labels [n], a list for each sentence; they begin at offsets [N + 1]."""
-    found, ends = names[labels].tolist(), offsets.tolist()
-    return [found[begin:end] for begin, end in pairwise(ends)]
+    """The names of all tokens' labels [n], a list for each sentence; they begin at offsets [N + 1].
+
+    The garbage collector waits meanwhile: so many new lists would set off its rounds, in which all lists of the process
+    are looked at, and none of these is garbage (28 ns a token, without it 14)."""
+    found, ends, collects = names[labels].tolist(), offsets.tolist(), gc.isenabled()
+    gc.disable()
+    try:
+        return [found[begin:end] for begin, end in pairwise(ends)]
+    finally:
+        if collects:
+            gc.enable()
 
 
 def _widths(items: list[Item]) -> set[int]:
