@@ -43,7 +43,7 @@ def worker(folder: Path, data: str) -> None:
     (X, y), (dev, _), (test, _) = (words_alone(part) for part in (corpus.train, corpus.dev, corpus.test))
     fresh = [[w + "x" if (i + t) % 97 == 0 else w for t, w in enumerate(s)] for i, s in enumerate(test + dev)]
     some, labels = X[:1500], y[:1500]
-    twenty = next(s for s in test if len(s) == 20)
+    twenty = next(s for s in X if len(s) == 20)  # all words are known: old versions kept those they met
 
     def clock(work: Callable[[], Any]) -> float:
         began = time.perf_counter()

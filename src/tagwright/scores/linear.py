@@ -104,18 +104,18 @@ class LinearMap:
     def _work(self) -> Longs:
         return np.empty((3, self.shared.most), np.int64)
 
-    def of_unknown(self, batch: Batch, weights: LabelWeights, shared: Floats) -> tuple[Locations, Floats]:
-        """The locations of a batch's unknown words, and their rows, which are numbered after those of the table."""
-        begins, n = [], 0
+    def of_unknown(self, batch: Batch, weights: Plain, shared: Floats) -> tuple[Locations, Floats]:
+        """The locations of a batch's unknown words, and their rows, which are numbered after those of the table.
+        weights: plain; shared: as one vector."""
+        begins = [0]
         for slots, words in zip(self.index.slots, batch.unknown, strict=False):
-            begins.append(n)
-            n += len(words.codes) * len(slots[0])
-        locations, table = np.empty(n, np.int32), empty_rows((n, self.width), self.dtype)
+            begins.append(begins[-1] + len(words.codes) * len(slots[0]))
+        locations, table = np.empty(begins[-1], np.int32), empty_rows((begins[-1], self.width), self.dtype)
         first = last = self.index.n_rows
         for words, begin, fixed in zip(batch.unknown, begins, self._fixed, strict=False):
             if len(words.codes):
-                own, vector = locations[begin:], shared.reshape(-1)
-                last = fill_unknown(words.codes, *fixed, own, tuple(weights), vector, table, first, last, self._work())
+                own = locations[begin:]
+                last = fill_unknown(words.codes, *fixed, own, weights, shared, table, first, last, self._work())
         return Locations(locations, np.array(begins, np.int64)), table
 
 
@@ -161,11 +161,16 @@ class LinearScores:
         """What locations of known words lead to."""
         return ScoreTables(self.table, self.table[:0], self.weights)
 
+    @cached_property
+    def _plain(self) -> tuple[Plain, Floats]:
+        """For `of_unknown`."""
+        return tuple(self.weights), self.shared.reshape(-1)
+
     def look_at(self, batch: Batch) -> tuple[Locations, ScoreTables]:
         """The locations of a batch's unknown words, and what all its locations lead to."""
         if not sum([len(words.codes) for words in batch.unknown]):
             return NO_UNKNOWN, self.tables
-        unknown, rows = self.map.of_unknown(batch, self.weights, self.shared)
+        unknown, rows = self.map.of_unknown(batch, *self._plain)
         return unknown, ScoreTables(self.table, rows, self.weights)
 
     def rows(self, batch: Batch) -> LinearRows:
