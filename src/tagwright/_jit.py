@@ -8,7 +8,8 @@ imported, or with TAGWRIGHT_NO_JIT=1, the same functions run as plain Python: sl
 `@tight_kernel` is for the innermost loops. It makes no arrays and assigns no array to another (only numbers), so that
 Numba needs no reference counts: those are atomic operations, several for every row that is passed to a function. And
 it is put in where it is called: a call passes seven numbers for every array, which takes as long as adding two rows.
-Where one kernel calls it, it is compiled as a part of that one alone.
+
+A kernel that kernels call is compiled as a part of these. Only what Python calls has machine code of its own.
 
 `natural(i)` is an index that is known not to be negative. Numba asks of every index that it has loaded or computed
 whether it counts from the back, as a[-1] does: three instructions, a tenth of the time of tagging and of a training
@@ -51,6 +52,5 @@ def _compile(function: F, *, counted: bool) -> F:
     options |= {"forceinline": not counted, "no_cfunc_wrapper": True}
     compiled = numba.njit(**options)(function)
     keep_machine_code(compiled, counted=counted)
-    if not counted:
-        link_into_callers(compiled, options)
+    link_into_callers(compiled, options)
     return cast(F, compiled)

@@ -24,7 +24,7 @@ from __future__ import annotations
 
 import hashlib
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -32,7 +32,7 @@ from pickle import PickleError
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
-from tagwright.compat import numba, numba_caching, numba_codegen, numba_compiler, numba_runtime
+from tagwright.compat import numba, numba_caching, numba_codegen, numba_compiler, numba_runtime, numba_types
 
 CACHE_METHODS = ("_load_overload", "_guard_against_spurious_io_errors", "save_overload", "flush", "cache_path")
 """What KernelCache uses of Numba's FunctionCache."""
@@ -55,8 +55,8 @@ def keep_machine_code(kernel: Any, *, counted: bool) -> None:
 
 
 def link_into_callers(kernel: Any, options: dict[str, Any]) -> None:
-    """Let `kernel`, which Numba made with these options and which counts no references, be a part of the kernels that
-    call it. Called from Python it is what Numba made."""
+    """Let `kernel`, which Numba made with these options, be a part of the kernels that call it. Called from Python it is
+    what Numba made."""
     library = getattr(numba_codegen, "JITCodeLibrary", None)
     if not hasattr(kernel, "get_call_template") or not all(hasattr(library, name) for name in LIBRARY_METHODS):
         return
@@ -69,7 +69,13 @@ def link_into_callers(kernel: Any, options: dict[str, Any]) -> None:
             part = numba.njit(**options, no_cpython_wrapper=True, pipeline_class=_part_compiler())(kernel.py_func)
         return part
 
-    kernel.get_call_template = lambda *types: make_part().get_call_template(*types)
+    def get_call_template(types: Sequence[Any], names: dict[str, Any]) -> Any:
+        """A number that stands in the caller's source is a number like others: else Numba would compile the part for
+        each of them."""
+        plain = [numba_types.unliteral(kind) for kind in types]
+        return make_part().get_call_template(plain, {k: numba_types.unliteral(kind) for k, kind in names.items()})
+
+    kernel.get_call_template = get_call_template
     kernel.get_overload = lambda signature: make_part().get_overload(signature)
 
 

@@ -25,6 +25,7 @@ numba_caching: Any = import_module("numba.core.caching") if numba is not None el
 numba_codegen: Any = import_module("numba.core.codegen") if numba is not None else None
 numba_compiler: Any = import_module("numba.core.compiler") if numba is not None else None
 numba_runtime: Any = import_module("numba.core.runtime") if numba is not None else None
+numba_types: Any = import_module("numba.core.types") if numba is not None else None
 
 
 def sklearn_tags() -> object:
