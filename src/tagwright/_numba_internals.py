@@ -55,8 +55,8 @@ def keep_machine_code(kernel: Any, *, counted: bool) -> None:
 
 
 def link_into_callers(kernel: Any, options: dict[str, Any]) -> None:
-    """Let `kernel`, which Numba made with these options, be a part of the kernels that call it. Called from Python it is
-    what Numba made."""
+    """Let `kernel`, which Numba made with these options, be a part of the kernels that call it. Called from Python, it
+    is what Numba made."""
     library = getattr(numba_codegen, "JITCodeLibrary", None)
     if not hasattr(kernel, "get_call_template") or not all(hasattr(library, name) for name in LIBRARY_METHODS):
         return
