@@ -23,7 +23,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tagwright._jit import tight_kernel
 from tagwright.arrays import Ints, Longs, Shorts
 
 OPEN = 0
@@ -64,9 +63,7 @@ class TagDictionary:
     def find(self, data: Ints) -> Ints:
         """The label set of every token [n] of a Dataset's forms [C, n]; those that training did not have are open."""
         forms = data[self.source]
-        sets = np.empty(len(forms), np.int32)
-        find_sets(forms, self.sets_of, sets)
-        return sets
+        return np.where(forms < len(self.sets_of), self.sets_of.take(forms, mode="clip"), np.int32(OPEN))
 
     @property
     def sizes(self) -> Longs:
@@ -84,9 +81,3 @@ class TagDictionary:
     def n_words(self) -> int:
         """How many they are."""
         return len(self.restricted)
-
-
-@tight_kernel
-def find_sets(forms: Ints, sets_of: Ints, sets: Ints) -> None:
-    for p in range(forms.shape[0]):
-        sets[p] = sets_of[forms[p]] if forms[p] < sets_of.shape[0] else OPEN
