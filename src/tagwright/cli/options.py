@@ -10,10 +10,10 @@ from collections.abc import Callable
 
 from tagwright import __version__
 from tagwright.io import FORMATS
+from tagwright.learners import LEARNERS
 
-# For the help text; the learners themselves are in tagwright.learners.
-LEARNERS = ("crf", "guided", "hmm", "hmsvm", "kernel-perceptron", "memm", "perceptron", "adaboost")
-PRESETS = ("pos", "ner", "chunk", "s1", "s2", "s3", "ratnaparkhi", "a", "b", "c", "d", "e", "best")  # likewise
+# For the help text; the presets themselves are in tagwright.attributes.
+PRESETS = ("pos", "ner", "chunk", "s1", "s2", "s3", "ratnaparkhi", "a", "b", "c", "d", "e", "best")
 COMPARED = ("hmm", "memm", "crf", "perceptron")  # unless --learners says otherwise: those that are fast
 MOST_NBEST = 100
 

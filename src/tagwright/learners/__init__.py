@@ -1,70 +1,58 @@
 """The learners, one file each, and `load` for what they saved.
 
-A learner is imported when it is first used: a program that tags loads the one that its model names.
+The one list of them is here. Nothing is imported before it is first used: `--help` needs the names alone, and a program
+that tags needs the one learner that its model names.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
-from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING
-
-from tagwright.learners._base import SequenceTagger
-from tagwright.learners._stored import restore
+from pkgutil import resolve_name
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from tagwright.learners._base import SequenceTagger
     from tagwright.learners.crf import CRF
     from tagwright.learners.hmm import HMM
     from tagwright.learners.memm import MEMM
     from tagwright.learners.structured_perceptron import StructuredPerceptron
 
-_FILES = {
-    "CRF": "crf",
-    "GuidedTagger": "tagwright.guided.tagger",
-    "HMM": "hmm",
-    "HMSVM": "tagwright.hmsvm.learner",
-    "KernelPerceptron": "tagwright.kernels.perceptron",
-    "MEMM": "memm",
-    "SequenceAdaBoost": "tagwright.boosting.sequence_adaboost",
-    "StructuredPerceptron": "structured_perceptron",
+_PLACES = {
+    "crf": "tagwright.learners.crf:CRF",
+    "guided": "tagwright.guided.tagger:GuidedTagger",
+    "hmm": "tagwright.learners.hmm:HMM",
+    "hmsvm": "tagwright.hmsvm.learner:HMSVM",
+    "kernel-perceptron": "tagwright.kernels.perceptron:KernelPerceptron",
+    "memm": "tagwright.learners.memm:MEMM",
+    "perceptron": "tagwright.learners.structured_perceptron:StructuredPerceptron",
+    "adaboost": "tagwright.boosting.sequence_adaboost:SequenceAdaBoost",
 }
-
-_CLASSES = {
-    "crf": "CRF",
-    "guided": "GuidedTagger",
-    "hmm": "HMM",
-    "hmsvm": "HMSVM",
-    "kernel-perceptron": "KernelPerceptron",
-    "memm": "MEMM",
-    "perceptron": "StructuredPerceptron",
-    "adaboost": "SequenceAdaBoost",
-}
+_CLASSES = {place.partition(":")[2]: place for place in (*_PLACES.values(), "tagwright.learners._base:SequenceTagger")}
 
 
-def __getattr__(name: str) -> type[SequenceTagger]:
-    if name not in _FILES:
+def __getattr__(name: str) -> Any:
+    if name not in _CLASSES:
         raise AttributeError(f"module 'tagwright.learners' has no attribute {name!r}")
-    module = _FILES[name] if "." in _FILES[name] else f"tagwright.learners.{_FILES[name]}"
-    learner: type[SequenceTagger] = getattr(import_module(module), name)
-    return learner
+    return resolve_name(_CLASSES[name])
 
 
-class _Learners(Mapping[str, type[SequenceTagger]]):
+class _Learners(Mapping[str, "type[SequenceTagger]"]):
     """The learners by their names in model files and on the command line."""
 
     def __getitem__(self, name: str) -> type[SequenceTagger]:
-        return __getattr__(_CLASSES[name])
+        learner: type[SequenceTagger] = resolve_name(_PLACES[name])
+        return learner
 
     def __contains__(self, name: object) -> bool:
-        return name in _CLASSES
+        return name in _PLACES
 
     def __iter__(self) -> Iterator[str]:
-        return iter(_CLASSES)
+        return iter(_PLACES)
 
     def __len__(self) -> int:
-        return len(_CLASSES)
+        return len(_PLACES)
 
 
 LEARNERS: Mapping[str, type[SequenceTagger]] = _Learners()
@@ -72,6 +60,8 @@ LEARNERS: Mapping[str, type[SequenceTagger]] = _Learners()
 
 def load(path: str | os.PathLike[str]) -> SequenceTagger:
     """The model that `save` wrote to `path`. Nothing in the file is executed."""
+    from tagwright.learners._stored import restore
+
     model: SequenceTagger = restore(Path(path), LEARNERS)
     return model
 
