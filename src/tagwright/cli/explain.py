@@ -2,26 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 from tagwright.cli.learned import list_weights
 from tagwright.errors import DataError
 from tagwright.learners import SequenceTagger
 
 
-class Explained(NamedTuple):
-    """A token, its label, and its attributes with their weights for that label; None where the model knows none."""
-
-    token: str
-    label: str
-    attributes: dict[str, float | None]
-
-    def to_json(self) -> dict[str, Any]:
-        return {"token": self.token, "label": self.label, "attributes": self.attributes}
-
-
-def explain(model: SequenceTagger, text: str) -> list[Explained]:
-    """Every token of a sentence. With more than one column, a token is written word/column/column."""
+def explain(model: SequenceTagger, text: str) -> list[dict[str, Any]]:
+    """Every token of a sentence with its label, its attributes, and their weights for that label; None where the model
+    does not know the attribute. With more than one column, a token is written word/column/column.
+    """
     features = model.encoder_.features
     if features is None:
         raise DataError("the model takes ready-made attributes: there are no templates", location="--attributes")
@@ -38,7 +29,7 @@ def explain(model: SequenceTagger, text: str) -> list[Explained]:
     for t, (token, label) in enumerate(zip(tokens, labels, strict=True)):
         y, names = model.labels_.index(label), features.explain(items, t)
         known = {name: weights.find(numbers[name], y) if name in numbers else None for name in names}
-        explained.append(Explained(token, label, known))
+        explained.append({"token": token, "label": label, "attributes": known})
     return explained
 
 
@@ -54,15 +45,12 @@ def _read_item(token: str, width: int) -> str | tuple[str, ...]:
     return tuple(fields)
 
 
-def format_explained(explained: list[Explained]) -> str:
+def format_explained(explained: list[dict[str, Any]]) -> str:
     """A block for each token: attributes by weight, those unknown to the model last."""
     blocks = []
-    for token, label, attributes in explained:
-        lines = [f"{token}  →  {label}"]
-        for name, weight in sorted(attributes.items(), key=lambda pair: -(pair[1] or 0.0)):
-            if weight is not None:
-                lines.append(f"  {weight:8.3f}  {name}")
-        unknown = [name for name, weight in attributes.items() if weight is None]
-        lines += [f"  {'new':>8}  {name}" for name in unknown]
-        blocks.append("\n".join(lines))
+    for one in explained:
+        known = [(name, weight) for name, weight in one["attributes"].items() if weight is not None]
+        lines = [f"  {weight:8.3f}  {name}" for name, weight in sorted(known, key=lambda pair: -pair[1])]
+        lines += [f"  {'new':>8}  {name}" for name, weight in one["attributes"].items() if weight is None]
+        blocks.append("\n".join([f"{one['token']}  →  {one['label']}", *lines]))
     return "\n\n".join(blocks)

@@ -13,10 +13,9 @@ from typing import Any
 from tagwright.cli.console import notes, print_json
 from tagwright.cli.explain import explain, format_explained
 from tagwright.cli.learned import (
-    Transition,
-    Trigram,
-    dictionary_size,
-    learned_scores,
+    describe_dictionary,
+    describe_kernel,
+    find_measure,
     template_sizes,
     top_weights,
     transitions,
@@ -45,7 +44,7 @@ def run(arguments: Namespace) -> None:
         if arguments.attributes is not None:
             explained = explain(model, arguments.attributes)
             if arguments.json:
-                print_json({"tokens": [token.to_json() for token in explained]})
+                print_json({"tokens": explained})
             else:
                 print(format_explained(explained))
         elif arguments.support is not None:
@@ -77,17 +76,14 @@ def describe(loaded: LoadedModel, path: str, labels: Sequence[str], top: int) ->
     encoder = model.encoder_
     features = encoder.features
     shown = set(labels)
-    dictionary, scores, support = (
-        dictionary_size(model),
-        learned_scores(model.decoder_.scores),
-        model.support_sentences(),
-    )
+    params = {name: value for name, value in model.get_params().items() if name not in NOT_SHOWN}
+    support, chosen = model.support_sentences(), model.chosen_features()
     return {
         "model": path,
         "model_bytes": os.path.getsize(path),
         "learner": model.learner,
-        "params": {name: value for name, value in model.get_params().items() if name not in NOT_SHOWN},
-        "changed": changed_parameters(model),
+        "params": params,
+        "changed": {name: value for name, value in params.items() if value != model.parameters[name].default},
         "iterations": getattr(model, "n_iter_", None),
         "objective": getattr(model, "objective_", None),
         "converged": getattr(model, "converged_", None),
@@ -95,34 +91,22 @@ def describe(loaded: LoadedModel, path: str, labels: Sequence[str], top: int) ->
         "parameters": model.n_parameters_,
         "attributes": encoder.n_attributes,
         "words": len(encoder.columns[0].values) if encoder.columns else None,
-        "tag_dictionary": None if dictionary is None else dictionary._asdict(),
-        "kernel": None if scores.kernel is None else scores.kernel._asdict(),
+        "tag_dictionary": describe_dictionary(model),
+        "kernel": describe_kernel(model),
         "support": None if support is None else summarise(support),
         "labels": model.labels_,
         "features": None if features is None else {"name": features.name, "text": features.to_text()},
         "layout": loaded.layout.to_json(),
         "training": {name: value for name, value in model.info_.items() if name != "layout"},
         "templates": [size._asdict() for size in template_sizes(model)],
-        "measure": scores.measure,
+        "measure": find_measure(model),
         "weights": {label: pairs for label, pairs in top_weights(model, top).items() if label in shown},
         "contexts": {label: pairs for label, pairs in model.top_contexts(top).items() if label in shown},
         "order": [{"label": label, "place": rank} for label, rank in model.typical_order()],
-        "chosen": list_chosen(model, shown),
+        "chosen": None if chosen is None else [c._asdict() for c in chosen if shown & {c.attribute, c.label}],
         "transitions": [t for t in transitions(model) if t.previous in shown or t.current in shown],
         "trigrams": [t for t in trigrams(model) if not shown.isdisjoint(t[:3])],
     }
-
-
-def list_chosen(model: SequenceTagger, labels: set[str]) -> list[dict[str, Any]] | None:
-    """The features that boosting chose, in that order; None for other learners."""
-    found = model.chosen_features()
-    return None if found is None else [one._asdict() for one in found if labels & {one.attribute, one.label}]
-
-
-def changed_parameters(model: SequenceTagger) -> dict[str, Any]:
-    """The parameters that are not at their defaults."""
-    shown = {name: value for name, value in model.get_params().items() if name not in NOT_SHOWN}
-    return {name: value for name, value in shown.items() if value != model.parameters[name].default}
 
 
 def format_text(found: dict[str, Any], *, templates: bool = True) -> str:
@@ -231,9 +215,9 @@ def format_chosen(features: list[dict[str, Any]]) -> str:
     return "\n".join(lines)
 
 
-def format_transitions(found: Sequence[Transition | Trigram], what: str) -> str:
-    """The strongest ones either way, side by side."""
-    rows = [(" → ".join(map(str, one[:-1])), f"{one.score:8.2f}") for one in found]
+def format_transitions(found: Sequence[tuple[Any, ...]], what: str) -> str:
+    """The strongest ones either way, side by side; a score stands after its labels."""
+    rows = [(" → ".join(labels), f"{score:8.2f}") for *labels, score in found]
     best, worst = rows[:SHOWN_TRANSITIONS], rows[::-1][:SHOWN_TRANSITIONS]
     room = max(16, *[len(name) for name, _ in [*best, *worst]])
     lines = [f"{f'likely {what}':<{room + 12}}unlikely {what}"]
