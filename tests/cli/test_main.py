@@ -72,7 +72,7 @@ def test_a_bug_keeps_its_traceback(run: Run, monkeypatch: pytest.MonkeyPatch) ->
     def fail(path: str) -> None:
         raise ZeroDivisionError("oh")
 
-    monkeypatch.setattr(tagwright.cli.inspect, "open_model", fail)
+    monkeypatch.setattr(tagwright.cli.inspect, "load", fail)
     code, out, err = run("inspect", "x")
     assert (code, out) == (70, "")
     assert "Traceback" in err
@@ -95,7 +95,7 @@ def test_errors_are_one_line(
     def fail(path: str) -> None:
         raise error
 
-    monkeypatch.setattr(tagwright.cli.inspect, "open_model", fail)
+    monkeypatch.setattr(tagwright.cli.inspect, "load", fail)
     found = run("inspect", "x")
     assert found.code == code
     assert found.err.startswith(f"tagwright: error: {message}")

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from tagwright.cli.console import note, notes, print_json
-from tagwright.cli.corpus import FileOptions, LabelledFile, collect, open_like, open_training
+from tagwright.cli.corpus import LabelledFile, collect, open_like, open_training
 from tagwright.cli.interrupt import Stop
 from tagwright.cli.output import check_target
 from tagwright.cli.settings import check_learner, find_features, make_learner, share_settings
@@ -71,7 +71,7 @@ def read_plan(arguments: Namespace) -> tuple[LabelledFile, Plan]:
     models = {
         name: make_learner(name, settings[name], seed=arguments.seed, threads=arguments.threads) for name in names
     }
-    sentences = open_training(arguments.file, FileOptions.of(arguments))
+    sentences = open_training(arguments, arguments.file)
     features = [find_features(name, sentences.layout.n_inputs) for name in dict.fromkeys(arguments.features)]
     systems = [(name, with_features(model, choice)) for name, model in models.items() for choice in features]
     corpus = collect(sentences)

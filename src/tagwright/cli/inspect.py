@@ -11,6 +11,7 @@ from dataclasses import asdict
 from typing import Any
 
 from tagwright.cli.console import notes, print_json
+from tagwright.cli.corpus import training_layout
 from tagwright.cli.explain import explain, format_explained
 from tagwright.cli.learned import (
     describe_dictionary,
@@ -21,12 +22,11 @@ from tagwright.cli.learned import (
     transitions,
     trigrams,
 )
-from tagwright.cli.models import LoadedModel, open_model
 from tagwright.cli.output import write_text
 from tagwright.cli.report import count
 from tagwright.cli.support import find_support, format_support, summarise, support_html, support_json
 from tagwright.errors import ParameterError
-from tagwright.learners import SequenceTagger
+from tagwright.learners import SequenceTagger, load
 
 SHOWN_TRANSITIONS = 10
 SHOWN_CHOSEN, SHOWN_ROUNDS = 20, 5
@@ -36,8 +36,7 @@ NOT_SHOWN = ("features", "n_jobs", "verbose", "callbacks", "warm_start")
 def run(arguments: Namespace) -> None:
     """Inspect as the command line says."""
     with notes(quiet=arguments.quiet):
-        loaded = open_model(arguments.model)
-        model = loaded.model
+        model = load(arguments.model)
         labels = check_labels(arguments.label, model)
         if arguments.html is not None and arguments.support is None:
             raise ParameterError("--html: there is a page of support sequences only; give --support too")
@@ -56,9 +55,9 @@ def run(arguments: Namespace) -> None:
             else:
                 print(format_support(support, arguments.top))
         elif arguments.json:
-            print_json(describe(loaded, arguments.model, labels, arguments.top))
+            print_json(describe(model, arguments.model, labels, arguments.top))
         else:
-            found = describe(loaded, arguments.model, labels, arguments.top)
+            found = describe(model, arguments.model, labels, arguments.top)
             print(format_text(found, templates=not arguments.label))
 
 
@@ -70,9 +69,8 @@ def check_labels(wanted: Sequence[str], model: SequenceTagger) -> list[str]:
     return list(wanted) or list(model.labels_)
 
 
-def describe(loaded: LoadedModel, path: str, labels: Sequence[str], top: int) -> dict[str, Any]:
+def describe(model: SequenceTagger, path: str, labels: Sequence[str], top: int) -> dict[str, Any]:
     """All that `inspect` shows, as JSON holds it."""
-    model = loaded.model
     encoder = model.encoder_
     features = encoder.features
     shown = set(labels)
@@ -96,7 +94,7 @@ def describe(loaded: LoadedModel, path: str, labels: Sequence[str], top: int) ->
         "support": None if support is None else summarise(support),
         "labels": model.labels_,
         "features": None if features is None else {"name": features.name, "text": features.to_text()},
-        "layout": loaded.layout.to_json(),
+        "layout": training_layout(model).to_json(),
         "training": {name: value for name, value in model.info_.items() if name != "layout"},
         "templates": [size._asdict() for size in template_sizes(model)],
         "measure": find_measure(model),

@@ -8,17 +8,15 @@ then keeps the last whole round); both save the model so far. Where there is non
 from __future__ import annotations
 
 import os
-import sys
 import time
 from argparse import Namespace
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing
 from typing import Any
 
 from tagwright import __version__
 from tagwright.attributes.clusters import WordClusters
 from tagwright.cli.console import note, notes, print_json
-from tagwright.cli.corpus import FileOptions, LabelledFile, collect, hold_out, is_share, open_like, open_training
+from tagwright.cli.corpus import LabelledFile, collect, hold_out, is_share, open_like, open_training
 from tagwright.cli.interrupt import Stop
 from tagwright.cli.output import check_target
 from tagwright.cli.report import describe_training, measure, score_fields
@@ -36,7 +34,8 @@ def run(arguments: Namespace) -> None:
         corpus, dev = read_corpora(arguments, model)
         stop = Stop("stopping after this round, the model is kept")
         began = time.perf_counter()
-        with shown_progress(model, stop, quiet=arguments.quiet), stop.on_interrupt():
+        with closing(ProgressLine(show=False if arguments.quiet else None)) as line, stop.on_interrupt():
+            model.set_params(callbacks=[stop, line])
             model.fit(corpus.X, corpus.y, *(() if dev is None else (dev.X, dev.y)))
         seconds = time.perf_counter() - began
         model.info_ = remember(arguments, corpus, stop)
@@ -47,7 +46,7 @@ def run(arguments: Namespace) -> None:
 
 def read_corpora(arguments: Namespace, model: SequenceTagger) -> tuple[LabelledFile, LabelledFile | None]:
     """The training sentences and the dev sentences; `model` gets its templates."""
-    sentences = open_training(arguments.train, FileOptions.of(arguments))
+    sentences = open_training(arguments, arguments.train)
     model.features = find_features(arguments.features, sentences.layout.n_inputs)
     if arguments.clusters is not None:
         model.features = model.features, WordClusters.read(arguments.clusters)
@@ -103,16 +102,3 @@ def report(
         "model": arguments.out,
     }
     print_json(score_fields(found) | facts)
-
-
-@contextmanager
-def shown_progress(model: SequenceTagger, stop: Stop, *, quiet: bool) -> Iterator[None]:
-    """Give the learner its callbacks: the stop, and a line on the terminal."""
-    line = None if quiet or not sys.stderr.isatty() else ProgressLine()
-    if "callbacks" in model.get_params():
-        model.set_params(callbacks=[stop] if line is None else [stop, line])
-    try:
-        yield
-    finally:
-        if line is not None:
-            line.close()
