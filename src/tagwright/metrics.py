@@ -32,6 +32,9 @@ from tagwright.chunks import (
 )  # fmt: skip
 from tagwright.errors import ParameterError
 
+SCORES = ("tokens", "sentences", "accuracy", "sentence_accuracy", "known_accuracy", "unknown_accuracy", "f1")
+"""The scores of an evaluation that are one number."""
+
 
 @dataclass(frozen=True, slots=True)
 class Counts:
@@ -134,8 +137,7 @@ class Evaluation:
 
     def to_json(self) -> dict[str, Any]:
         """Plain numbers, strings, lists and dicts, ready for json.dumps."""
-        names = ("tokens", "sentences", "accuracy", "sentence_accuracy", "known_accuracy", "unknown_accuracy", "f1")
-        scores: dict[str, Any] = {name: getattr(self, name) for name in names}
+        scores: dict[str, Any] = {name: getattr(self, name) for name in SCORES}
         scores["labels"] = {label: counts.to_json() for label, counts in self.labels.items()}
         scores["spans"] = None if self.spans is None else self.spans.to_json()
         return scores

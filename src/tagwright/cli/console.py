@@ -38,16 +38,10 @@ def _watched_compiler(*, quiet: bool) -> AbstractContextManager[object]:
     """While this lasts, say so when Numba begins to compile: it tells when a kernel is not in its cache."""
     if numba is None or quiet:
         return nullcontext()
-    event = numba.core.event
-    listener: AbstractContextManager[object] = event.install_listener("numba:compile", _announcer(event.Listener))
-    return listener
-
-
-def _announcer(base: Any) -> object:
-    """A listener of Numba's events that speaks at the first one."""
+    event: Any = numba.core.event
     first = Lock()
 
-    class Announcer(base):  # type: ignore[misc]  # Numba is not typed
+    class Announcer(event.Listener):  # type: ignore[misc]  # Numba is not typed
         def on_start(self, event: object) -> None:
             if first.acquire(blocking=False):
                 note(COMPILING)
@@ -55,4 +49,5 @@ def _announcer(base: Any) -> object:
         def on_end(self, event: object) -> None:
             pass
 
-    return Announcer()
+    listener: AbstractContextManager[object] = event.install_listener("numba:compile", Announcer())
+    return listener

@@ -19,10 +19,11 @@ from tagwright.cli.console import note, notes, print_json
 from tagwright.cli.corpus import LabelledFile, collect, hold_out, is_share, open_like, open_training
 from tagwright.cli.interrupt import Stop
 from tagwright.cli.output import check_target
-from tagwright.cli.report import describe_training, measure, score_fields
+from tagwright.cli.report import Measured, count, measure
 from tagwright.cli.settings import find_features, make_learner
 from tagwright.io import detect_scheme
 from tagwright.learners import SequenceTagger
+from tagwright.metrics import SCORES, Evaluation
 from tagwright.optim.progress import ProgressLine
 
 
@@ -87,10 +88,12 @@ def report(
     if interrupted and not arguments.quiet:
         note(f"interrupted: the model so far is kept in {arguments.out}")
     if not arguments.json:
-        print(describe_training(model, corpus, found, seconds))
+        print(format_report(model, corpus, found, seconds))
         print(f"{arguments.out}  {n_bytes:,} bytes")
         return
+    scores = {name: None if found is None else getattr(found.scores, name) for name in SCORES}
     facts = {
+        "tokens_per_second": None if found is None else found.tokens_per_second,
         "seconds": seconds,
         "iterations": getattr(model, "n_iter_", None),
         "parameters": model.n_parameters_,
@@ -101,4 +104,27 @@ def report(
         "interrupted": interrupted,
         "model": arguments.out,
     }
-    print_json(score_fields(found) | facts)
+    print_json(scores | facts)
+
+
+def format_report(model: SequenceTagger, corpus: LabelledFile, dev: Measured | None, seconds: float) -> str:
+    """A few lines: what was learned, how long it took, how good it is."""
+    features = model.encoder_.features
+    iterations = getattr(model, "n_iter_", None)
+    lines = [
+        f"{model.learner}, {'ready-made attributes' if features is None else f'features {features.name}'}: "
+        f"{len(model.labels_)} labels, {model.n_parameters_:,} parameters",
+        f"learned from {corpus.n_tokens:,} tokens in {len(corpus.X):,} sentences of {corpus.name} in {seconds:.1f} s"
+        + ("" if iterations is None else f", {count(iterations, 'iteration')}"),
+    ]
+    if dev is not None:
+        lines.append(f"held out: {format_scores(dev.scores)}")
+    return "\n".join(lines)
+
+
+def format_scores(scores: Evaluation) -> str:
+    """The scores in one line."""
+    f1 = "" if scores.f1 is None else f"F1 {scores.f1:.2f}, "
+    words = ((scores.known_accuracy, "known"), (scores.unknown_accuracy, "unknown"))
+    known = ", ".join([f"{name} words {score:.2f}" for score, name in words if score is not None])
+    return f"{f1}accuracy {scores.accuracy:.2f} %{f' ({known})' if known else ''} on {scores.tokens:,} tokens"

@@ -20,10 +20,9 @@ from tagwright.cli.page.mistakes import (
     choose_examples,
     find_mistakes,
     group_words,
-    item_word,
     worst_confusions,
 )
-from tagwright.cli.report import Measured, count, known_words
+from tagwright.cli.report import Measured, count, item_word, known_words
 from tagwright.learners import SequenceTagger
 from tagwright.metrics import Counts
 

@@ -8,12 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from typing import NamedTuple
-
-from tagwright.sequence import Item
-
-SHOWN_ATTRIBUTES = 4
 
 
 class Mistake(NamedTuple):
@@ -53,16 +48,6 @@ class WordGroup:
     tokens: int
     errors: int
     words: list[WrongWord]
-
-
-def item_word(item: Item) -> str:
-    """What a person reads of an item: the word, or the first attributes where there is none."""
-    if isinstance(item, str):
-        return item
-    if isinstance(item, tuple):
-        return item[0]
-    names = [str(name) for name in islice(item, SHOWN_ATTRIBUTES)]
-    return " ".join(names) + (" …" if len(item) > SHOWN_ATTRIBUTES else "")
 
 
 def find_mistakes(
