@@ -21,14 +21,7 @@ from dataclasses import dataclass, field
 from itertools import groupby, product
 from math import prod
 
-from tagwright.attributes.cells import (
-    LABEL,
-    LARGEST_OFFSET,
-    Cell,
-    LabelTemplate,
-    Term,
-    check_conjunction,
-)
+from tagwright.attributes.cells import LABEL, LARGEST_OFFSET, Cell, LabelTemplate, Term, check_conjunction
 from tagwright.errors import TemplateError
 
 LARGEST_SET = 10_000  # attributes that a line, or a text, may stand for
@@ -63,10 +56,13 @@ def read_entries(text: str, *, location: str, n_columns: int | None = None) -> E
         if not entry:
             continue
         try:
-            if _LABEL.search(entry):
-                entries.labels += _read_label_templates(entry, n_columns)
-            elif "&" in entry or "[" in entry:
-                entries.conjunctions += _read_conjunctions(entry, n_columns)
+            left, at, right = entry.partition("@")
+            if left.strip() == LABEL:
+                if not at:
+                    raise TemplateError(f"no offsets in `{entry}`; write `{LABEL} @ -1` for the label before")
+                entries.labels += [LabelTemplate((offset,)) for offset in _read_offsets(right)]
+            elif "&" in entry or "[" in entry or _LABEL.search(entry):
+                _read_joined(entry, n_columns, entries)
             else:
                 entries.singles += _read_singles(entry, n_columns)
             _check_size(entries.size)
@@ -94,45 +90,31 @@ def _read_singles(entry: str, n_columns: int | None) -> list[Cell]:
     return [Cell(term, offset) for offset in offsets for term in terms]
 
 
-def _read_conjunctions(entry: str, n_columns: int | None) -> list[tuple[Cell, ...]]:
+def _read_joined(entry: str, n_columns: int | None, entries: Entries) -> None:
+    """Cells joined by `&`: a conjunction; with labels among them: a template of labels."""
     left, at, right = entry.partition("@")
-    choices = [_read_cell(part, n_columns) for part in left.split("&")]
-    if len(choices) < 2:
-        raise TemplateError(f"a conjunction needs two cells or more, found `{entry}`; {_as_single(choices[0])}")
-    shifts = _read_offsets(right) if at else [0]
-    _check_size(prod(len(choice) for choice in choices) * len(shifts))
-    found = [tuple(Cell(c.term, c.offset + shift) for c in cells) for shift in shifts for cells in product(*choices)]
-    for cells in found:
-        check_conjunction(cells)
-    return found
-
-
-def _read_label_templates(entry: str, n_columns: int | None) -> list[LabelTemplate]:
-    """`label @ -1, 1`, or labels and cells joined by `&`."""
-    left, at, right = entry.partition("@")
-    if left.strip() == LABEL:
-        if not at:
-            raise TemplateError(f"no offsets in `{entry}`; write `{LABEL} @ -1` for the label before")
-        return [LabelTemplate((offset,)) for offset in _read_offsets(right)]
     labels: list[int] = []
     choices: list[list[Cell]] = []
     for part in left.split("&"):
         if found := _LABEL_CELL.fullmatch(part):
             labels.append(_read_integer(found[1]))
         elif _LABEL.search(part):
-            found_text = part.strip()
-            raise TemplateError(
-                f"expected a label such as `{LABEL}[-1]`, or `{LABEL} @ -1` alone, found `{found_text}`"
-            )
+            expected = f"a label such as `{LABEL}[-1]`, or `{LABEL} @ -1` alone"
+            raise TemplateError(f"expected {expected}, found `{part.strip()}`")
         else:
             choices.append(_read_cell(part, n_columns))
+    if not labels and len(choices) < 2:
+        raise TemplateError(f"a conjunction needs two cells or more, found `{entry}`; {_as_single(choices[0])}")
     shifts = _read_offsets(right) if at else [0]
-    _check_size(prod(len(choice) for choice in choices) * len(shifts))
-    return [
-        LabelTemplate(tuple(o + shift for o in labels), tuple(Cell(c.term, c.offset + shift) for c in cells))
-        for shift in shifts
-        for cells in product(*choices)
-    ]
+    _check_size(prod(map(len, choices)) * len(shifts))
+    for shift in shifts:
+        for cells in product(*choices):
+            shifted = tuple(Cell(cell.term, cell.offset + shift) for cell in cells)
+            if labels:
+                entries.labels.append(LabelTemplate(tuple(offset + shift for offset in labels), shifted))
+            else:
+                check_conjunction(shifted)
+                entries.conjunctions.append(shifted)
 
 
 def _as_single(cells: Sequence[Cell]) -> str:
@@ -218,15 +200,13 @@ def _write_terms(terms: Sequence[Term]) -> list[str]:
     """`suffix(1..3)` for three neighbours that go up by one: argument − index is the same in a run."""
     texts = []
     numbered = enumerate(terms)
-    for _, run in groupby(numbered, key=lambda pair: (pair[1].function, pair[1].column, _number(pair[1]) - pair[0])):
+    for _, run in groupby(
+        numbered, key=lambda pair: (pair[1].function, pair[1].column, (pair[1].argument or 0) - pair[0])
+    ):
         alike = [term for _, term in run]
         first, last = alike[0], alike[-1]
         texts.append(first.text if first == last else first.text.replace(")", f"..{last.argument})"))
     return texts
-
-
-def _number(term: Term) -> int:
-    return 0 if term.argument is None else term.argument
 
 
 def _write_offsets(offsets: Sequence[int]) -> str:
