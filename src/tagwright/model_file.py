@@ -75,8 +75,6 @@ class StoredModel:
     header: dict[str, JSON]
     arrays: dict[str, Array]
     strings: dict[str, list[str]]
-    version: int
-    n_bytes: int
 
 
 class _WrongFileError(ValueError):
@@ -211,16 +209,7 @@ def _read_whole(file: BinaryIO, n_bytes: int) -> StoredModel:
         raise _WrongFileError("a damaged model (its checksum does not fit its bytes)", RESTORE)
     description = _parse_head(payload[: _head_bytes(payload)], envelope)
     arrays, strings = _unpack_tensors(safetensors.numpy.load(payload), description["strings"])
-    return StoredModel(description["header"], arrays, strings, envelope.version, n_bytes)
-
-
-def read_header(path: PathLike) -> dict[str, JSON]:
-    """Read the header alone. Damage in the arrays is not looked for; `read_model` finds it."""
-    with _clear_read_errors(os.fspath(path)), _opened(path) as file:
-        envelope = _read_envelope(file, os.fstat(file.fileno()).st_size)
-        start = file.read(8)
-        rest = file.read(min(_head_bytes(start), MAX_HEAD_BYTES, envelope.payload_bytes) - len(start))
-        return cast("dict[str, JSON]", _parse_head(start + rest, envelope)["header"])
+    return StoredModel(description["header"], arrays, strings)
 
 
 def _opened(path: PathLike) -> BinaryIO:

@@ -157,9 +157,3 @@ PRESETS: dict[str, Preset] = {
         """,
     ),
 }
-
-
-def describe_presets() -> str:
-    """The presets for a person to choose from, a line each."""
-    width = max(map(len, PRESETS))
-    return "\n".join([f"{name:<{width}}  {preset.doc}" for name, preset in PRESETS.items()])
