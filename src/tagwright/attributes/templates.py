@@ -61,7 +61,9 @@ class FeatureSet:
         location: the file's name, for errors; n_columns: of the data, to refuse templates of other columns.
         """
         found = read_entries(text, location=location, n_columns=n_columns)
-        return cls(name, tuple(found.singles), tuple(found.conjunctions), tuple(found.labels))
+        singles = tuple(entry for entry in found if isinstance(entry, Cell))
+        conjunctions = tuple(entry for entry in found if isinstance(entry, tuple))
+        return cls(name, singles, conjunctions, tuple(entry for entry in found if isinstance(entry, LabelTemplate)))
 
     @classmethod
     def build(cls, name: str, lines: Iterable[str]) -> FeatureSet:

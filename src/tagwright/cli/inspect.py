@@ -12,10 +12,10 @@ from typing import Any
 
 from tagwright.cli.console import notes, print_json
 from tagwright.cli.corpus import training_layout
-from tagwright.cli.explain import explain, format_explained
 from tagwright.cli.learned import (
     describe_dictionary,
     describe_kernel,
+    explain,
     find_measure,
     template_sizes,
     top_weights,
@@ -222,6 +222,17 @@ def format_transitions(found: Sequence[tuple[Any, ...]], what: str) -> str:
     for left, right in zip(best, worst, strict=True):
         lines.append("   ".join([f"{name:<{room}} {score}" for name, score in (left, right)]))
     return "\n".join(lines)
+
+
+def format_explained(explained: list[dict[str, Any]]) -> str:
+    """A block for each token: attributes by weight, those unknown to the model last."""
+    blocks = []
+    for one in explained:
+        known = [(name, weight) for name, weight in one["attributes"].items() if weight is not None]
+        lines = [f"  {weight:8.3f}  {name}" for name, weight in sorted(known, key=lambda pair: -pair[1])]
+        lines += [f"  {'new':>8}  {name}" for name, weight in one["attributes"].items() if weight is None]
+        blocks.append("\n".join([f"{one['token']}  →  {one['label']}", *lines]))
+    return "\n\n".join(blocks)
 
 
 def _hang(head: str, text: str, width: int) -> str:

@@ -1,4 +1,5 @@
 """What a model learned, by name: weights of attributes, transitions between labels, trigrams, attributes by template.
+`explain` has the attributes of the tokens of one sentence: why a token got its label.
 
 Weights are known where scores are linear (CRF, MEMM, perceptron) or tables of words (HMM: log-probabilities, all
 negative). With a kernel, training tokens have multipliers instead (support contexts). Every learner has a chain.
@@ -15,6 +16,7 @@ from tagwright.arrays import Floats, Longs
 from tagwright.attributes.lexicon import OPEN
 from tagwright.encode.encoder import Encoder
 from tagwright.encode.forms import N_EDGES
+from tagwright.errors import DataError
 from tagwright.kernels.scores import KernelScores
 from tagwright.learners import SequenceTagger
 from tagwright.scores.linear import LinearScores
@@ -166,3 +168,39 @@ def _count_attributes(encoder: Encoder) -> Iterator[tuple[str, int]]:
                 yield f"{column.terms[term].text}[{slot.offset}]", len(column.vocabularies[term])
     for conjunction in encoder.conjunctions.members:
         yield " & ".join([cell.text for cell in conjunction.cells]), len(conjunction.table.keys)
+
+
+def explain(model: SequenceTagger, text: str) -> list[dict[str, Any]]:
+    """Every token of a sentence with its label, its attributes, and their weights for that label; None where the model
+    does not know the attribute. With more than one column, a token is written word/column/column.
+    """
+    features = model.encoder_.features
+    if features is None:
+        raise DataError("the model takes ready-made attributes: there are no templates", location="--attributes")
+    weights = list_weights(model)
+    if weights is None:
+        raise DataError("the model compares tokens by a kernel: attributes have no weights", location="--attributes")
+    tokens = text.split()
+    if not tokens:
+        raise DataError("found no tokens, expected a sentence with spaces between its tokens", location="--attributes")
+    items: list[Any] = [_read_item(token, model.encoder_.width) for token in tokens]
+    labels = model.predict([items])[0]
+    numbers = {name: a for a, name in enumerate(model.encoder_.attribute_names())}
+    explained = []
+    for t, (token, label) in enumerate(zip(tokens, labels, strict=True)):
+        y, names = model.labels_.index(label), features.explain(items, t)
+        known = {name: weights.find(numbers[name], y) if name in numbers else None for name in names}
+        explained.append({"token": token, "label": label, "attributes": known})
+    return explained
+
+
+def _read_item(token: str, width: int) -> str | tuple[str, ...]:
+    if width == 1:
+        return token
+    fields = token.rsplit("/", width - 1)
+    if len(fields) != width or "" in fields:
+        raise DataError(
+            f"found the token {token!r}, expected {width} columns joined by slashes, as the model was trained on",
+            location="--attributes",
+        )
+    return tuple(fields)

@@ -12,8 +12,9 @@ import os
 import select
 import sys
 from argparse import Namespace
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from concurrent.futures import Future
+from functools import partial
 from threading import Thread
 from typing import Any, Self
 
@@ -26,7 +27,11 @@ from tagwright.learners import SequenceTagger, load
 from tagwright.sequence import Sentence
 
 BATCH_TOKENS = 30_000
-Ranked = list[tuple[list[str], float]]
+
+Tag = Callable[[list[Any]], Iterable[Any]]
+"""From the items of a batch to what was found for each sentence."""
+Write = Callable[[Output, Sentence, Any, Layout], None]
+"""Writes what was found for one sentence."""
 
 
 def run(arguments: Namespace) -> None:
@@ -45,11 +50,35 @@ def run(arguments: Namespace) -> None:
             return
         with (
             open_output(arguments.output) as output,
-            Batches(model, output, nbest=arguments.nbest, marginals=arguments.marginals) as batches,
+            Batches(output, *choose_ways(arguments, model)) as batches,
         ):
             for sentence in open_input(arguments, model, layout, batches):
                 batches.add(sentence)
             batches.flush()
+
+
+def choose_ways(arguments: Namespace, model: SequenceTagger) -> tuple[Tag, Write]:
+    """How sentences are tagged and written: with their best labels, with probabilities, with several labellings."""
+    if arguments.nbest is not None:
+        return partial(model.predict_nbest, k=arguments.nbest), partial(write_ranked, model.probabilistic)
+    if arguments.marginals:
+        return lambda X: zip(model.predict(X), model.predict_marginals(X), strict=True), write_marginals
+    return model.predict, write_sentence
+
+
+def write_ranked(
+    probabilistic: bool, output: Output, sentence: Sentence, ranked: list[tuple[list[str], float]], layout: Layout
+) -> None:
+    shown = [(labels, math.exp(score) if probabilistic else score) for labels, score in ranked]
+    write_nbest(output, sentence, shown, layout, measure="probability" if probabilistic else "score")
+
+
+def write_marginals(
+    output: Output, sentence: Sentence, found: tuple[list[str], list[dict[str, float]]], layout: Layout
+) -> None:
+    labels, rows = found
+    values = [row[label] for label, row in zip(labels, rows, strict=True)]
+    write_sentence(output, sentence, labels, layout, marginals=values)
 
 
 def explain_order(arguments: Namespace, model: SequenceTagger, layout: Layout) -> None:
@@ -95,12 +124,11 @@ def _meet_person(format: str, model: SequenceTagger, *, quiet: bool) -> str:
 class Batches:
     """Sentences that wait to be tagged and written together, and those that are being tagged."""
 
-    def __init__(self, model: SequenceTagger, output: Output, *, nbest: int | None, marginals: bool) -> None:
+    def __init__(self, output: Output, tag: Tag, write: Write) -> None:
         self.layout: Layout | None = None
-        self._model = model
         self._output = output
-        self._nbest = nbest
-        self._marginals = marginals
+        self._tag = tag
+        self._write = write
         self._sentences: list[Sentence] = []
         self._n_tokens = 0
         self._tagged: tuple[list[Sentence], Future[Any]] | None = None
@@ -132,44 +160,16 @@ class Batches:
         self._write_tagged()
         self._tagged = sentences, tagging
 
-    def _tag(self, X: list[Any]) -> Any:
-        if self._nbest is not None:
-            return self._model.predict_nbest(X, self._nbest)
-        if self._marginals:
-            return self._model.predict(X), self._model.predict_marginals(X)
-        return self._model.predict(X)
-
     def _write_tagged(self) -> None:
         if self._tagged is None or self.layout is None:
             return
         (sentences, tagging), self._tagged = self._tagged, None
-        found = tagging.result()
-        if self._nbest is not None:
-            self._write_nbest(sentences, found, self.layout)
-        elif self._marginals:
-            labels, marginals = found
-            self._write_marginals(sentences, labels, marginals, self.layout)
-        else:
-            for sentence, best in zip(sentences, found, strict=True):
-                write_sentence(self._output, sentence, best, self.layout)
+        for sentence, found in zip(sentences, tagging.result(), strict=True):
+            self._write(self._output, sentence, found, self.layout)
         self._output.flush()
 
-    def _write_nbest(self, sentences: list[Sentence], found: list[Ranked], layout: Layout) -> None:
-        probabilistic = self._model.probabilistic
-        measure = "probability" if probabilistic else "score"
-        for sentence, ranked in zip(sentences, found, strict=True):
-            shown = [(labels, math.exp(score) if probabilistic else score) for labels, score in ranked]
-            write_nbest(self._output, sentence, shown, layout, measure=measure)
 
-    def _write_marginals(
-        self, sentences: list[Sentence], best: list[list[str]], marginals: list[list[dict[str, float]]], layout: Layout
-    ) -> None:
-        for sentence, labels, rows in zip(sentences, best, marginals, strict=True):
-            values = [row[label] for label, row in zip(labels, rows, strict=True)]
-            write_sentence(self._output, sentence, labels, layout, marginals=values)
-
-
-def begin_tagging(tag: Callable[[list[Any]], Any], X: list[Any]) -> Future[Any]:
+def begin_tagging(tag: Tag, X: list[Any]) -> Future[Any]:
     """Have a batch tagged by a thread of its own, for which the program does not wait when it ends."""
     found: Future[Any] = Future()
 
