@@ -61,7 +61,7 @@ def expected_calibration_error(probabilities: ArrayLike, right: ArrayLike, *, bi
 
 @dataclass(frozen=True, slots=True)
 class Bin:
-    """Predictions of like probability: their share of all, their mean probability, the share of right ones (0 to 1)."""
+    """Predictions of similar probability: their share of all, mean probability, and share of right ones (0 to 1)."""
 
     share: float
     probability: float
@@ -123,6 +123,7 @@ def _checked(probabilities: ArrayLike, right: ArrayLike) -> tuple[Doubles, Flags
         raise DataError(f"found {found}, expected one boolean a probability", location="right")
     if not len(given):
         raise DataError("there is nothing to calibrate: no probabilities", location="probabilities")
-    if not ((given >= 0) & (given <= 1)).all():
-        raise DataError(f"found {given[~((given >= 0) & (given <= 1))][0]}, expected 0 to 1", location="probabilities")
+    outside = given[~((given >= 0) & (given <= 1))]
+    if len(outside):
+        raise DataError(f"found {outside[0]}, expected 0 to 1", location="probabilities")
     return given, truth

@@ -1,4 +1,4 @@
-"""How good is a tagging: token, sentence, label and span scores of predicted labels against gold ones.
+"""How good a tagging is: token, sentence, label and span scores of predicted labels against gold ones.
 
 Stands at the end of the flow: label lists in, numbers and text out. Learners score with it, the command line prints it,
 `significance` compares two systems with the counts made here. All percentages run from 0 to 100.
@@ -80,7 +80,7 @@ class SpanScores(Counts):
         return _percent(self.correct_tokens, self.tokens)
 
     def format(self) -> str:
-        """The table conlleval prints (one row a type, also for the type without a name, which it prints twice)."""
+        """The table that conlleval prints, with one row for the type without a name (conlleval prints two)."""
         lines = [
             f"processed {self.tokens} tokens with {self.gold} phrases; "
             f"found: {self.predicted} phrases; correct: {self.correct}.",

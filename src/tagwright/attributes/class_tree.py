@@ -11,9 +11,9 @@ merging i and j changes F by
     + φ(N(i, i) + N(i, j) + N(j, i) + N(j, j)) − φ(N(i, i)) − φ(N(i, j)) − φ(N(j, i)) − φ(N(j, j))
     − D(N(i, ·), N(j, ·)) − D(N(·, i), N(·, j))
 
-After a merge of a and b all other sums change in their terms for a and b alone: O(C²) a merge, O(C³) for the tree. D is
-0 where a count is, and most counts of neighbouring classes are. The border class (the last) is in the counts but is not
-merged.
+After a merge of a and b all other sums change in their terms for a and b alone: O(C²) for a merge, O(C³) for the tree.
+D is 0 where one of its counts is, and most counts of neighbouring classes are. The border class (the last) is in the
+counts but is not merged.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The exchange algorithm: words into classes, so that the class of a word tells the class of the next one.
+"""The exchange algorithm: words into classes, so that the class of a word predicts the class of the next one.
 
 Kneser and Ney 1993; Martin, Liermann and Ney 1998. (Brown et al. 1992 do the same moves after their merges.) With words
 w, v, their classes g, h, and counts N of neighbours, the text's probability under a bigram model of classes,
@@ -32,11 +32,11 @@ MOST_PASSES = 30
 TABLE = 1 << 20
 """φ is a table up to here."""
 PORTION = 512
-"""Words a kernel call: between calls Ctrl-C is heard."""
+"""Words for each call of a kernel: Ctrl-C is heard between calls."""
 
 
 Tell = Callable[[int, int], None]
-"""Told after every pass: its number, and how many words have moved."""
+"""Called after every pass with its number, and with how many words have moved."""
 
 
 class WordPairs(NamedTuple):

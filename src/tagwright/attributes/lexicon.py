@@ -79,5 +79,5 @@ class TagDictionary:
 
     @property
     def n_words(self) -> int:
-        """How many they are."""
+        """How many such words there are."""
         return len(self.restricted)

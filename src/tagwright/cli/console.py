@@ -1,4 +1,4 @@
-"""What reaches a person on standard error beside errors, and JSON for machines on standard output."""
+"""Notes for people on standard error, and JSON for machines on standard output."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def print_json(content: Mapping[str, Any]) -> None:
 
 @contextmanager
 def notes(*, quiet: bool) -> Iterator[None]:
-    """While this lasts, warnings and the first compilation of kernels are told as notes, or not at all."""
+    """While this lasts, warnings and the first compilation of kernels are shown as notes, or not at all."""
     with warnings.catch_warnings(), _watched_compiler(quiet=quiet):
         warnings.simplefilter("ignore" if quiet else "default", UserWarning)
         warnings.showwarning = lambda message, *_rest, **_more: note(str(message))
@@ -35,7 +35,7 @@ def notes(*, quiet: bool) -> Iterator[None]:
 
 
 def _watched_compiler(*, quiet: bool) -> AbstractContextManager[object]:
-    """While this lasts, say so when Numba begins to compile: it tells when a kernel is not in its cache."""
+    """While this lasts, say so once Numba begins to compile a kernel: it does where the kernel is not in its cache."""
     if numba is None or quiet:
         return nullcontext()
     event: Any = numba.core.event

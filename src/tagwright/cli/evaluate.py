@@ -11,7 +11,7 @@ from itertools import chain
 from tagwright.cli.console import note, notes, print_json
 from tagwright.cli.corpus import LabelledFile, collect, open_like, reading_options, training_layout
 from tagwright.cli.output import check_target, write_text
-from tagwright.cli.report import Measured, measure
+from tagwright.cli.report import Tagged, tag_corpus
 from tagwright.errors import DataError
 from tagwright.learners import SequenceTagger, load
 
@@ -24,13 +24,13 @@ def run(arguments: Namespace) -> None:
     with notes(quiet=arguments.quiet):
         model = load(arguments.model)
         corpus = collect(open_like(arguments.file, training_layout(model), reading_options(arguments)))
-        found = measure(model, corpus)
+        found = tag_corpus(model, corpus)
         if not arguments.quiet:
             tell_unknown_labels(model, corpus)
         if page is not None:
             from tagwright.cli.page.evaluation import evaluation_page  # only those who want a page wait for it
 
-            write_text(page, evaluation_page(model, corpus, found))
+            write_text(page, evaluation_page(found))
         if arguments.json:
             speed = {"seconds": found.seconds, "tokens_per_second": found.tokens_per_second}
             print_json(found.scores.to_json() | speed | ({} if page is None else {"report": page}))
@@ -63,7 +63,7 @@ def tell_unknown_labels(model: SequenceTagger, corpus: LabelledFile) -> None:
         )
 
 
-def format_report(found: Measured) -> str:
+def format_report(found: Tagged) -> str:
     """The scores as tables, and the speed."""
     width = shutil.get_terminal_size().columns
     speed = f"tagged in {found.seconds:.3f} s ({found.tokens_per_second:,.0f} tokens/s)"

@@ -16,27 +16,32 @@ SHOWN_ATTRIBUTES = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
-    """How well and how fast a corpus was tagged."""
+class Tagged:
+    """A corpus, the labels that a model gave it, and how good and how fast that was."""
 
+    model: SequenceTagger
+    corpus: LabelledFile
+    words: list[list[str]]
+    known: Collection[str] | None  # the words of the training file; None where the model does not see words
+    predicted: list[list[str]]
     scores: Evaluation
     seconds: float
-    predicted: list[list[str]]
 
     @property
     def tokens_per_second(self) -> float:
         return self.scores.tokens / self.seconds
 
 
-def measure(model: SequenceTagger, corpus: LabelledFile) -> Measured:
+def tag_corpus(model: SequenceTagger, corpus: LabelledFile) -> Tagged:
     """Tag a corpus and score it. The time is that of tagging alone, attributes included, kernels loaded before."""
     model.predict(corpus.X[:1])
     began = time.perf_counter()
     predicted = model.predict(corpus.X)
     seconds = time.perf_counter() - began
     known = known_words(model)
-    tokens = None if known is None else [[item_word(item) for item in sentence] for sentence in corpus.X]
-    return Measured(evaluate(corpus.y, predicted, tokens=tokens, known=known), seconds, predicted)
+    words = [[item_word(item) for item in sentence] for sentence in corpus.X]
+    scores = evaluate(corpus.y, predicted, tokens=words, known=known)
+    return Tagged(model, corpus, words, known, predicted, scores, seconds)
 
 
 def item_word(item: Item) -> str:

@@ -19,7 +19,7 @@ from tagwright.cli.console import note, notes, print_json
 from tagwright.cli.corpus import LabelledFile, collect, hold_out, is_share, open_like, open_training
 from tagwright.cli.interrupt import Stop
 from tagwright.cli.output import check_target
-from tagwright.cli.report import Measured, count, measure
+from tagwright.cli.report import Tagged, count, tag_corpus
 from tagwright.cli.settings import find_features, make_learner
 from tagwright.io import detect_scheme
 from tagwright.learners import SequenceTagger
@@ -83,7 +83,7 @@ def report(
     interrupted: bool,
 ) -> None:
     """Tell a person or a machine what was learned."""
-    found = None if dev is None else measure(model, dev)
+    found = None if dev is None else tag_corpus(model, dev)
     n_bytes = os.path.getsize(arguments.out)
     if interrupted and not arguments.quiet:
         note(f"interrupted: the model so far is kept in {arguments.out}")
@@ -107,7 +107,7 @@ def report(
     print_json(scores | facts)
 
 
-def format_report(model: SequenceTagger, corpus: LabelledFile, dev: Measured | None, seconds: float) -> str:
+def format_report(model: SequenceTagger, corpus: LabelledFile, dev: Tagged | None, seconds: float) -> str:
     """A few lines: what was learned, how long it took, how good it is."""
     features = model.encoder_.features
     iterations = getattr(model, "n_iter_", None)

@@ -81,7 +81,7 @@ class Plan:
     def run(
         self, *, begin: Callable[[Job], None] | None = None, stop: Callable[[], bool] | None = None
     ) -> Iterator[Run]:
-        """Run after run. `begin` is told before each; where `stop` says True, the run under way is thrown away."""
+        """Run after run. `begin` is called before each; where `stop` says True, the run under way is thrown away."""
         warm: set[int] = set()
         for job in self.jobs:
             if begin is not None:
