@@ -21,7 +21,7 @@ from numpy.typing import ArrayLike, NDArray
 from tagwright.errors import DataError, ParameterError
 
 Doubles = NDArray[np.float64]
-Flags = NDArray[np.bool_]
+Bools = NDArray[np.bool_]
 
 EDGE = 1e-6
 """Probabilities nearer to 0 or 1 count as this near: their logit stays finite."""
@@ -116,7 +116,7 @@ def _logit(probabilities: Doubles) -> Doubles:
     return np.asarray(np.log(p) - np.log1p(-p))
 
 
-def _checked(probabilities: ArrayLike, right: ArrayLike) -> tuple[Doubles, Flags]:
+def _checked(probabilities: ArrayLike, right: ArrayLike) -> tuple[Doubles, Bools]:
     given, truth = np.asarray(probabilities, np.float64), np.asarray(right)
     if given.ndim != 1 or truth.shape != given.shape or truth.dtype != np.bool_:
         found = f"{truth.dtype} of shape {truth.shape} for probabilities of shape {given.shape}"

@@ -20,10 +20,10 @@ from tagwright.chunks import (
     ALL_SCHEMES,
     CONLLEVAL,
     Aligned,
+    Bools,
     ChunkRules,
-    Flags,
-    Integers,
     LabelLists,
+    Longs,
     align,
     check_shape,
     find_spans,
@@ -98,7 +98,7 @@ class Confusion(NamedTuple):
     """Tokens per (gold label, predicted label): row and column i belong to labels[i]."""
 
     labels: list[str]
-    matrix: Integers  # [Y, Y], rows gold
+    matrix: Longs  # [Y, Y], rows gold
 
 
 @dataclass(frozen=True)
@@ -214,7 +214,7 @@ def _score(aligned: Aligned, rules: ChunkRules) -> SpanScores:
 
 
 def _accuracy_by_word(
-    gold: LabelLists, right: Flags, tokens: LabelLists | None, known: Container[str] | Callable[[str], bool] | None
+    gold: LabelLists, right: Bools, tokens: LabelLists | None, known: Container[str] | Callable[[str], bool] | None
 ) -> tuple[float | None, float | None]:
     """Accuracy on known and on unknown words, None where there are none or no one asked."""
     if known is None:

@@ -82,7 +82,6 @@ class _WrongFileError(ValueError):
 
 
 class _Envelope(NamedTuple):
-    version: int
     head_crc: int
     payload_bytes: int
     payload_crc: int
@@ -263,7 +262,7 @@ def _read_envelope(file: BinaryIO, n_bytes: int) -> _Envelope:
     if version < OLDEST:
         found = f"a model made by an older Tagwright (format {version}; this one reads from {OLDEST})"
         raise _WrongFileError(found, "Train it again.")
-    envelope = _Envelope(version, *fields)
+    envelope = _Envelope(*fields)
     surplus = n_bytes - ENVELOPE.size - envelope.payload_bytes
     if surplus < 0:
         raise _WrongFileError(f"a model cut after {n_bytes} of {n_bytes - surplus} bytes", RESTORE)

@@ -16,7 +16,7 @@ from tagwright.io.crfsuite import LAYOUT as CRFSUITE_LAYOUT
 from tagwright.learners import SequenceTagger
 from tagwright.sequence import Labelled
 
-SAMPLE, SAMPLE_COLUMN = "sample", "pos"
+SAMPLE = "sample"
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,9 @@ def open_training(arguments: Namespace, name: str) -> Sentences:
     """The sentences of a training file; the first lines are read to find its layout."""
     options = reading_options(arguments)
     if name == SAMPLE and options["label"] == "auto":
-        options["label"] = SAMPLE_COLUMN
+        from tagwright.datasets import DEFAULT_COLUMN
+
+        options["label"] = DEFAULT_COLUMN
     return read_sentences(find_source(name), **options)
 
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from tagwright.arrays import Floats, Longs
 from tagwright.attributes.lexicon import OPEN
+from tagwright.attributes.templates import EDGES
 from tagwright.encode.encoder import Encoder
 from tagwright.encode.forms import N_EDGES
 from tagwright.errors import DataError
@@ -22,7 +23,7 @@ from tagwright.learners import SequenceTagger
 from tagwright.scores.linear import LinearScores
 from tagwright.scores.tables import TableScores
 
-START, STOP = "<s>", "</s>"
+START, STOP = EDGES
 WEIGHT, LOG_PROBABILITY, MULTIPLIER = "weight", "log-probability", "multiplier of a support context"
 
 

@@ -19,9 +19,7 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
+from tagwright.arrays import Doubles
 from tagwright.chunks import align, has_span_labels
 from tagwright.comparison.splits import Split, check_sizes, make_splits
 from tagwright.errors import DataError, ParameterError
@@ -29,7 +27,6 @@ from tagwright.learners import SequenceTagger
 from tagwright.sequence import Labelled
 from tagwright.significance import Metric, count_per_sentence
 
-Floats = NDArray[np.float64]
 Systems = Mapping[str, SequenceTagger] | Sequence[tuple[str, SequenceTagger]]
 
 
@@ -46,7 +43,7 @@ class Run:
     """What one system did on one split."""
 
     job: Job
-    counts: dict[Metric, Floats]  # [N, 2] what scores are made of, a row for each sentence of `job.split.test`
+    counts: dict[Metric, Doubles]  # [N, 2] what scores are made of, a row for each sentence of `job.split.test`
     features: str
     train_seconds: float
     train_cpu_seconds: float

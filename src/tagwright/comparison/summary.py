@@ -24,7 +24,8 @@ from typing import Any
 
 import numpy as np
 
-from tagwright.comparison.plan import Floats, Plan, Run
+from tagwright.arrays import Doubles
+from tagwright.comparison.plan import Plan, Run
 from tagwright.significance import Metric, randomise
 
 UNITS = {"draws": "draws", "folds": "folds", "sentences": "test sentences"}
@@ -140,7 +141,7 @@ def score_runs(runs: Sequence[Run], metric: Metric) -> Score:
     return Score(values[0], ratio_error(runs[0].counts[metric]), "sentences", values)
 
 
-def ratio_error(counts: Floats) -> float | None:
+def ratio_error(counts: Doubles) -> float | None:
     """The standard error of a quotient of sums over sentences, in percent; counts [N, 2]."""
     n = len(counts)
     if n < 2:
@@ -160,7 +161,7 @@ def paired_p_value(a: Sequence[Run], b: Sequence[Run], metric: Metric) -> float 
     return randomise(*sides).p_value
 
 
-def _counts_by_sentence(runs: Sequence[Run], metric: Metric) -> Floats:
+def _counts_by_sentence(runs: Sequence[Run], metric: Metric) -> Doubles:
     """Counts [N, 2], each sentence once, whatever number of runs tagged it."""
     sentences, rows = np.unique(np.concatenate([run.job.split.test for run in runs]), return_inverse=True)
     counts = np.zeros((len(sentences), 2))
@@ -168,6 +169,6 @@ def _counts_by_sentence(runs: Sequence[Run], metric: Metric) -> Floats:
     return counts
 
 
-def _ratio(counts: Floats) -> float:
+def _ratio(counts: Doubles) -> float:
     part, whole = counts.sum(axis=0)
     return float(100 * part / whole)
