@@ -22,7 +22,7 @@ def run(arguments: Namespace) -> None:
         source = read_sentences(find_source(arguments.file), format=arguments.format, label=None, n_inputs=1)
         sentences = [list(sentence.items) for sentence in source]
         began = time.perf_counter()
-        with closing(ProgressLine(show=False if arguments.quiet else None)) as line:
+        with closing(ProgressLine(quiet=arguments.quiet)) as line:
 
             def tell(passes: int, moved: int) -> None:
                 line(Progress(passes, MOST_PASSES, moved, None, None, time.perf_counter() - began, unit="pass"))

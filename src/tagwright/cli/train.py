@@ -35,7 +35,7 @@ def run(arguments: Namespace) -> None:
         corpus, dev = read_corpora(arguments, model)
         stop = Stop("stopping after this round, the model is kept")
         began = time.perf_counter()
-        with closing(ProgressLine(show=False if arguments.quiet else None)) as line, stop.on_interrupt():
+        with closing(ProgressLine(quiet=arguments.quiet)) as line, stop.on_interrupt():
             model.set_params(callbacks=[stop, line])
             model.fit(corpus.X, corpus.y, *(() if dev is None else (dev.X, dev.y)))
         seconds = time.perf_counter() - began
@@ -95,7 +95,7 @@ def report(
     facts = {
         "tokens_per_second": None if found is None else found.tokens_per_second,
         "seconds": seconds,
-        "iterations": getattr(model, "n_iter_", None),
+        "iterations": model.n_iter_,
         "parameters": model.n_parameters_,
         "model_bytes": n_bytes,
         "learner": model.learner,
@@ -110,12 +110,11 @@ def report(
 def format_report(model: SequenceTagger, corpus: LabelledFile, dev: Tagged | None, seconds: float) -> str:
     """A few lines: what was learned, how long it took, how good it is."""
     features = model.encoder_.features
-    iterations = getattr(model, "n_iter_", None)
     lines = [
         f"{model.learner}, {'ready-made attributes' if features is None else f'features {features.name}'}: "
         f"{len(model.labels_)} labels, {model.n_parameters_:,} parameters",
         f"learned from {corpus.n_tokens:,} tokens in {len(corpus.X):,} sentences of {corpus.name} in {seconds:.1f} s"
-        + ("" if iterations is None else f", {count(iterations, 'iteration')}"),
+        f", {count(model.n_iter_, 'iteration')}",
     ]
     if dev is not None:
         lines.append(f"held out: {format_scores(dev.scores)}")

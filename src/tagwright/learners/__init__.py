@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
+from importlib import import_module
 from pathlib import Path
-from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -19,40 +19,40 @@ if TYPE_CHECKING:
     from tagwright.learners.memm import MEMM
     from tagwright.learners.structured_perceptron import StructuredPerceptron
 
-_PLACES = {
-    "crf": "tagwright.learners.crf:CRF",
-    "guided": "tagwright.guided.tagger:GuidedTagger",
-    "hmm": "tagwright.learners.hmm:HMM",
-    "hmsvm": "tagwright.hmsvm.learner:HMSVM",
-    "kernel-perceptron": "tagwright.kernels.perceptron:KernelPerceptron",
-    "memm": "tagwright.learners.memm:MEMM",
-    "perceptron": "tagwright.learners.structured_perceptron:StructuredPerceptron",
-    "adaboost": "tagwright.boosting.sequence_adaboost:SequenceAdaBoost",
+_LEARNERS = {
+    "crf": ("CRF", "tagwright.learners.crf"),
+    "guided": ("GuidedTagger", "tagwright.guided.tagger"),
+    "hmm": ("HMM", "tagwright.learners.hmm"),
+    "hmsvm": ("HMSVM", "tagwright.hmsvm.learner"),
+    "kernel-perceptron": ("KernelPerceptron", "tagwright.kernels.perceptron"),
+    "memm": ("MEMM", "tagwright.learners.memm"),
+    "perceptron": ("StructuredPerceptron", "tagwright.learners.structured_perceptron"),
+    "adaboost": ("SequenceAdaBoost", "tagwright.boosting.sequence_adaboost"),
 }
-_CLASSES = {place.partition(":")[2]: place for place in (*_PLACES.values(), "tagwright.learners._base:SequenceTagger")}
+_CLASSES = {"SequenceTagger": "tagwright.learners._base", **dict(_LEARNERS.values())}
 
 
 def __getattr__(name: str) -> Any:
     if name not in _CLASSES:
         raise AttributeError(f"module 'tagwright.learners' has no attribute {name!r}")
-    return resolve_name(_CLASSES[name])
+    return getattr(import_module(_CLASSES[name]), name)
 
 
 class _Learners(Mapping[str, "type[SequenceTagger]"]):
     """The learners by their names in model files and on the command line."""
 
     def __getitem__(self, name: str) -> type[SequenceTagger]:
-        learner: type[SequenceTagger] = resolve_name(_PLACES[name])
+        learner: type[SequenceTagger] = __getattr__(_LEARNERS[name][0])
         return learner
 
     def __contains__(self, name: object) -> bool:
-        return name in _PLACES
+        return name in _LEARNERS
 
     def __iter__(self) -> Iterator[str]:
-        return iter(_PLACES)
+        return iter(_LEARNERS)
 
     def __len__(self) -> int:
-        return len(_PLACES)
+        return len(_LEARNERS)
 
 
 LEARNERS: Mapping[str, type[SequenceTagger]] = _Learners()
