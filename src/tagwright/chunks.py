@@ -104,7 +104,7 @@ def align(gold: LabelLists, predicted: LabelLists, *, name: str = "predicted") -
 
 def find_spans(aligned: Aligned, rules: ChunkRules) -> SpanEvents:
     """All gold, predicted and correct chunks, by the rules in the module's docstring."""
-    parts = [*map(split_label, aligned.labels), ("O", "")]  # the last one stands after every sentence
+    parts = [*map(split_prefix, aligned.labels), ("O", "")]  # the last one stands after every sentence
     types = sorted({kind for _, kind in parts})
     index = {kind: i for i, kind in enumerate(types)}
     prefixes = np.array([_CODES.get(rules.aliases.get(prefix, prefix), _OTHER) for prefix, _ in parts])
@@ -146,7 +146,7 @@ def _find_correct(opens: Bools, ends: Bools, agree: Bools) -> Bools:
     return open_ & closed
 
 
-def split_label(label: str) -> tuple[str, str]:
+def split_prefix(label: str) -> tuple[str, str]:
     """Prefix and type, split at the first "-". Type "0" is no type: perl takes that string for false."""
     prefix, _, kind = label.partition("-")
     return prefix, "" if kind == "0" else kind

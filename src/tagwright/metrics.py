@@ -28,7 +28,7 @@ from tagwright.chunks import (
     check_shape,
     find_spans,
     has_span_labels,
-    split_label,
+    split_prefix,
 )  # fmt: skip
 from tagwright.errors import ParameterError
 
@@ -199,8 +199,8 @@ def _score(aligned: Aligned, rules: ChunkRules) -> SpanScores:
     types, *sides = find_spans(aligned, rules)
     gold, predicted, correct = (np.bincount(side[:, 0], minlength=len(types)).tolist() for side in sides)
     rows = {name: Counts(*row) for name, *row in zip(types, gold, predicted, correct)}
-    # Two labels are one here when prefix and type are the same: "B", "B-" and "B-0" (see split_label).
-    parts = [split_label(label) for label in aligned.labels]
+    # Two labels are one here when prefix and type are the same: "B", "B-" and "B-0" (see split_prefix).
+    parts = [split_prefix(label) for label in aligned.labels]
     index = {part: i for i, part in enumerate(parts)}
     same = np.array([index[part] for part in parts])
     return SpanScores(

@@ -18,7 +18,7 @@ from tagwright.errors import DataError, ParameterError
 
 Figure: TypeAlias = Any  # matplotlib is not typed here
 
-FORMATS = (".png", ".svg", ".pdf")
+ENDINGS = (".png", ".svg", ".pdf")
 CURE = "pictures need matplotlib; install it with: pip install 'tagwright[plot]'"
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#8C6D31")
 MARKERS = "osD^vP*X"
@@ -40,8 +40,8 @@ class Series:
 def require_plots(path: str | os.PathLike[str]) -> None:
     """Refuse a picture that could not be written: a wrong ending, or no matplotlib."""
     ending = Path(path).suffix.lower()
-    if ending not in FORMATS:
-        raise DataError(f"found the ending {ending!r}, expected one of {', '.join(FORMATS)}", location=str(path))
+    if ending not in ENDINGS:
+        raise DataError(f"found the ending {ending!r}, expected one of {', '.join(ENDINGS)}", location=str(path))
     _matplotlib()
 
 

@@ -23,7 +23,7 @@ CLUSTER = "cluster"  # the one function that needs more than the string
 LABEL = "label"  # a cell of this name is a label that is known already
 FURTHEST_LABEL = 2
 
-Item = str | tuple[str, ...]
+ColumnItem = str | tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +105,7 @@ class Cell:
         """The cell as templates write it in a conjunction: "suffix(3)[-1]"."""
         return f"{self.term.text}[{self.offset}]"
 
-    def value(self, items: Sequence[Item], position: int, clusters: WordClusters | None = None) -> str | None:
+    def value(self, items: Sequence[ColumnItem], position: int, clusters: WordClusters | None = None) -> str | None:
         """The value for the token at `position`: the definition that the encoder's tables must agree with."""
         place = position + self.offset
         if not 0 <= place < len(items):

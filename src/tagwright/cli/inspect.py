@@ -40,25 +40,23 @@ def run(arguments: Namespace) -> None:
         labels = check_labels(arguments.label, model)
         if arguments.html is not None and arguments.support is None:
             raise ParameterError("--html: there is a page of support sequences only; give --support too")
+        content: dict[str, Any]
         if arguments.attributes is not None:
-            explained = explain(model, arguments.attributes)
-            if arguments.json:
-                print_json({"tokens": explained})
-            else:
-                print(format_explained(explained))
+            content = {"tokens": explain(model, arguments.attributes)}
+            text = format_explained(content["tokens"])
         elif arguments.support is not None:
             support = find_support(model, None if arguments.support < 0 else arguments.support)
             if arguments.html is not None:
                 write_text(arguments.html, support_html(support, arguments.top))
-            elif arguments.json:
-                print_json(support_json(support))
-            else:
-                print(format_support(support, arguments.top))
-        elif arguments.json:
-            print_json(describe(model, arguments.model, labels, arguments.top))
+                return
+            content, text = support_json(support), format_support(support, arguments.top)
         else:
-            found = describe(model, arguments.model, labels, arguments.top)
-            print(format_text(found, templates=not arguments.label))
+            content = describe(model, arguments.model, labels, arguments.top)
+            text = format_text(content, templates=not arguments.label)
+        if arguments.json:
+            print_json(content)
+        else:
+            print(text)
 
 
 def check_labels(wanted: Sequence[str], model: SequenceTagger) -> list[str]:

@@ -28,7 +28,7 @@ class Readable(Protocol):
 
 
 Source: TypeAlias = str | os.PathLike[str] | Readable
-Batch: TypeAlias = tuple[int, list[str]]  # number of the first line, lines
+NumberedLines: TypeAlias = tuple[int, list[str]]  # number of the first line, lines
 
 CHUNK = 1 << 18  # bytes read at once
 MAX_TOKEN = 1 << 16  # characters without white space
@@ -42,10 +42,10 @@ class Lines:
     def __init__(self, source: Source) -> None:
         self.name = source_name(source)
         self.newline = "\n"
-        self._held: list[Batch] = []
+        self._held: list[NumberedLines] = []
         self._batches = self._read_batches(read_chunks(source, self.name))
 
-    def __iter__(self) -> Iterator[Batch]:
+    def __iter__(self) -> Iterator[NumberedLines]:
         held, self._held = self._held, []
         return chain(held, self._batches)
 
@@ -76,12 +76,12 @@ class Lines:
                 return number + lines.index(line)
         return 1
 
-    def _hold(self) -> Iterator[Batch]:
+    def _hold(self) -> Iterator[NumberedLines]:
         for batch in self._batches:
             self._held.append(batch)
             yield batch
 
-    def _read_batches(self, chunks: Iterable[bytes]) -> Iterator[Batch]:
+    def _read_batches(self, chunks: Iterable[bytes]) -> Iterator[NumberedLines]:
         number = 1
         for block in self._whole_lines(chunks):
             if number == 1:
