@@ -52,9 +52,11 @@ def _run(arguments: argparse.Namespace) -> None:
     """Import the command's module and run it. What is imported stays, so the garbage collector skips it (50 ms)."""
     gc.disable()
     command = import_module(f"tagwright.cli.{arguments.command}")
+    console = import_module("tagwright.cli.console")
     gc.freeze()
     gc.enable()
-    command.run(arguments)
+    with console.notes(quiet=arguments.quiet):
+        command.run(arguments)
 
 
 def _describe(error: Exception) -> str:

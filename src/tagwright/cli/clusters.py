@@ -8,7 +8,7 @@ from contextlib import closing
 
 from tagwright.attributes.clusters import WordClusters
 from tagwright.attributes.exchange import MOST_PASSES
-from tagwright.cli.console import notes, print_json
+from tagwright.cli.console import print_json
 from tagwright.cli.corpus import find_source
 from tagwright.cli.output import check_target
 from tagwright.io import read_sentences
@@ -18,20 +18,17 @@ from tagwright.optim.progress import Progress, ProgressLine
 def run(arguments: Namespace) -> None:
     """Learn clusters as the command line says."""
     check_target(arguments.out)
-    with notes(quiet=arguments.quiet):
-        source = read_sentences(find_source(arguments.file), format=arguments.format, label=None, n_inputs=1)
-        sentences = [list(sentence.items) for sentence in source]
-        began = time.perf_counter()
-        with closing(ProgressLine(quiet=arguments.quiet)) as line:
+    source = read_sentences(find_source(arguments.file), format=arguments.format, label=None, n_inputs=1)
+    sentences = [list(sentence.items) for sentence in source]
+    began = time.perf_counter()
+    with closing(ProgressLine(quiet=arguments.quiet)) as line:
 
-            def tell(passes: int, moved: int) -> None:
-                line(Progress(passes, MOST_PASSES, moved, None, None, time.perf_counter() - began, unit="pass"))
+        def tell(passes: int, moved: int) -> None:
+            line(Progress(passes, MOST_PASSES, moved, None, None, time.perf_counter() - began, unit="pass"))
 
-            clusters = WordClusters.learn(
-                sentences, n_clusters=arguments.number, min_count=arguments.min_count, tell=tell
-            )
-        clusters.write(arguments.out)
-        report(arguments, clusters, sum(map(len, sentences)), time.perf_counter() - began)
+        clusters = WordClusters.learn(sentences, n_clusters=arguments.number, min_count=arguments.min_count, tell=tell)
+    clusters.write(arguments.out)
+    report(arguments, clusters, sum(map(len, sentences)), time.perf_counter() - began)
 
 
 def report(arguments: Namespace, clusters: WordClusters, n_tokens: int, seconds: float) -> None:

@@ -14,7 +14,7 @@ from typing import Any
 
 from tqdm import tqdm
 
-from tagwright.cli.console import note, notes, print_json
+from tagwright.cli.console import note, print_json
 from tagwright.cli.corpus import LabelledFile, collect, open_like, open_training
 from tagwright.cli.interrupt import Stop
 from tagwright.cli.output import check_target
@@ -34,21 +34,20 @@ def run(arguments: Namespace) -> None:
     if arguments.plot is not None:
         check_target(arguments.plot)
         require_plots(arguments.plot)
-    with notes(quiet=arguments.quiet):
-        corpus, plan = read_plan(arguments)
-        stop = Stop("stopping, what is finished will be shown")
-        runs = run_all(plan, stop, quiet=arguments.quiet)
-        if not runs:
-            raise KeyboardInterrupt
-        found = summarise(plan, runs)
-        if stop.asked and not arguments.quiet:
-            note(f"interrupted: {found.runs} of {found.planned} runs are finished")
-        if arguments.plot is not None:
-            save_figure(draw_comparison(found, title=corpus.name), arguments.plot)
-        if arguments.json:
-            print_json(describe(arguments, corpus) | found.to_json() | {"interrupted": stop.asked})
-        else:
-            print(format_report(arguments, corpus, found))
+    corpus, plan = read_plan(arguments)
+    stop = Stop("stopping, what is finished will be shown")
+    runs = run_all(plan, stop, quiet=arguments.quiet)
+    if not runs:
+        raise KeyboardInterrupt
+    found = summarise(plan, runs)
+    if stop.asked and not arguments.quiet:
+        note(f"interrupted: {found.runs} of {found.planned} runs are finished")
+    if arguments.plot is not None:
+        save_figure(draw_comparison(found, title=corpus.name), arguments.plot)
+    if arguments.json:
+        print_json(describe(arguments, corpus) | found.to_json() | {"interrupted": stop.asked})
+    else:
+        print(format_report(arguments, corpus, found))
 
 
 def read_plan(arguments: Namespace) -> tuple[LabelledFile, Plan]:

@@ -8,7 +8,7 @@ from argparse import Namespace
 from collections import Counter
 from itertools import chain
 
-from tagwright.cli.console import note, notes, print_json
+from tagwright.cli.console import note, print_json
 from tagwright.cli.corpus import LabelledFile, collect, open_like, reading_options, training_layout
 from tagwright.cli.output import check_target, write_text
 from tagwright.cli.report import Tagged, tag_corpus
@@ -21,21 +21,20 @@ PAGE = "index.html"
 def run(arguments: Namespace) -> None:
     """Evaluate as the command line says."""
     page = None if arguments.report is None else prepare_page(arguments.report)
-    with notes(quiet=arguments.quiet):
-        model = load(arguments.model)
-        corpus = collect(open_like(arguments.file, training_layout(model), reading_options(arguments)))
-        found = tag_corpus(model, corpus)
-        if not arguments.quiet:
-            tell_unknown_labels(model, corpus)
-        if page is not None:
-            from tagwright.cli.page.evaluation import evaluation_page  # only those who want a page wait for it
+    model = load(arguments.model)
+    corpus = collect(open_like(arguments.file, training_layout(model), reading_options(arguments)))
+    found = tag_corpus(model, corpus)
+    if not arguments.quiet:
+        tell_unknown_labels(model, corpus)
+    if page is not None:
+        from tagwright.cli.page.evaluation import evaluation_page  # only those who want a page wait for it
 
-            write_text(page, evaluation_page(found))
-        if arguments.json:
-            speed = {"seconds": found.seconds, "tokens_per_second": found.tokens_per_second}
-            print_json(found.scores.to_json() | speed | ({} if page is None else {"report": page}))
-        else:
-            print(format_report(found) + ("" if page is None else f"\n\nreport: {page}"))
+        write_text(page, evaluation_page(found))
+    if arguments.json:
+        speed = {"seconds": found.seconds, "tokens_per_second": found.tokens_per_second}
+        print_json(found.scores.to_json() | speed | ({} if page is None else {"report": page}))
+    else:
+        print(format_report(found) + ("" if page is None else f"\n\nreport: {page}"))
 
 
 def prepare_page(folder: str) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-from tagwright.cli.console import notes, print_json
+from tagwright.cli.console import print_json
 from tagwright.cli.corpus import training_layout
 from tagwright.cli.learned import (
     describe_dictionary,
@@ -35,28 +35,27 @@ NOT_SHOWN = ("features", "n_jobs", "verbose", "callbacks", "warm_start")
 
 def run(arguments: Namespace) -> None:
     """Inspect as the command line says."""
-    with notes(quiet=arguments.quiet):
-        model = load(arguments.model)
-        labels = check_labels(arguments.label, model)
-        if arguments.html is not None and arguments.support is None:
-            raise ParameterError("--html: there is a page of support sequences only; give --support too")
-        content: dict[str, Any]
-        if arguments.attributes is not None:
-            content = {"tokens": explain(model, arguments.attributes)}
-            text = format_explained(content["tokens"])
-        elif arguments.support is not None:
-            support = find_support(model, None if arguments.support < 0 else arguments.support)
-            if arguments.html is not None:
-                write_text(arguments.html, support_html(support, arguments.top))
-                return
-            content, text = support_json(support), format_support(support, arguments.top)
-        else:
-            content = describe(model, arguments.model, labels, arguments.top)
-            text = format_text(content, templates=not arguments.label)
-        if arguments.json:
-            print_json(content)
-        else:
-            print(text)
+    model = load(arguments.model)
+    labels = check_labels(arguments.label, model)
+    if arguments.html is not None and arguments.support is None:
+        raise ParameterError("--html: there is a page of support sequences only; give --support too")
+    content: dict[str, Any]
+    if arguments.attributes is not None:
+        content = {"tokens": explain(model, arguments.attributes)}
+        text = format_explained(content["tokens"])
+    elif arguments.support is not None:
+        support = find_support(model, None if arguments.support < 0 else arguments.support)
+        if arguments.html is not None:
+            write_text(arguments.html, support_html(support, arguments.top))
+            return
+        content, text = support_json(support), format_support(support, arguments.top)
+    else:
+        content = describe(model, arguments.model, labels, arguments.top)
+        text = format_text(content, templates=not arguments.label)
+    if arguments.json:
+        print_json(content)
+    else:
+        print(text)
 
 
 def check_labels(wanted: Sequence[str], model: SequenceTagger) -> list[str]:

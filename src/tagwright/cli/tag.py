@@ -18,7 +18,7 @@ from functools import partial
 from threading import Thread
 from typing import Any, Self
 
-from tagwright.cli.console import note, notes
+from tagwright.cli.console import note
 from tagwright.cli.corpus import find_source, reading_options, training_layout
 from tagwright.cli.output import Output, open_output, write_text
 from tagwright.errors import ParameterError
@@ -36,25 +36,24 @@ Write = Callable[[Output, Sentence, Any, Layout], None]
 
 def run(arguments: Namespace) -> None:
     """Tag as the command line says."""
-    with notes(quiet=arguments.quiet):
-        model = load(arguments.model)
-        layout = training_layout(model)
-        if arguments.marginals and not model.probabilistic:
-            raise ParameterError(
-                f"--marginals: {model.learner} has no probabilities; train a crf, memm or hmm, or leave it out"
-            )
-        if arguments.html is not None and not arguments.explain:
-            raise ParameterError("--html: there is a page of explained sentences only; give --explain too")
-        if arguments.explain:
-            explain_order(arguments, model, layout)
-            return
-        with (
-            open_output(arguments.output) as output,
-            Batches(output, *choose_ways(arguments, model)) as batches,
-        ):
-            for sentence in open_input(arguments, model, layout, batches):
-                batches.add(sentence)
-            batches.flush()
+    model = load(arguments.model)
+    layout = training_layout(model)
+    if arguments.marginals and not model.probabilistic:
+        raise ParameterError(
+            f"--marginals: {model.learner} has no probabilities; train a crf, memm or hmm, or leave it out"
+        )
+    if arguments.html is not None and not arguments.explain:
+        raise ParameterError("--html: there is a page of explained sentences only; give --explain too")
+    if arguments.explain:
+        explain_order(arguments, model, layout)
+        return
+    with (
+        open_output(arguments.output) as output,
+        Batches(output, *choose_ways(arguments, model)) as batches,
+    ):
+        for sentence in open_input(arguments, model, layout, batches):
+            batches.add(sentence)
+        batches.flush()
 
 
 def choose_ways(arguments: Namespace, model: SequenceTagger) -> tuple[Tag, Write]:

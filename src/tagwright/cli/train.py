@@ -15,7 +15,7 @@ from typing import Any
 
 from tagwright import __version__
 from tagwright.attributes.clusters import WordClusters
-from tagwright.cli.console import note, notes, print_json
+from tagwright.cli.console import note, print_json
 from tagwright.cli.corpus import LabelledFile, collect, hold_out, is_share, open_like, open_training
 from tagwright.cli.interrupt import Stop
 from tagwright.cli.output import check_target
@@ -30,19 +30,18 @@ from tagwright.optim.progress import ProgressLine
 def run(arguments: Namespace) -> None:
     """Train as the command line says."""
     check_target(arguments.out)
-    with notes(quiet=arguments.quiet):
-        model = make_learner(arguments.learner, arguments.settings, seed=arguments.seed, threads=arguments.threads)
-        corpus, dev = read_corpora(arguments, model)
-        stop = Stop("stopping after this round, the model is kept")
-        began = time.perf_counter()
-        with closing(ProgressLine(quiet=arguments.quiet)) as line, stop.on_interrupt():
-            model.set_params(callbacks=[stop, line])
-            model.fit(corpus.X, corpus.y, *(() if dev is None else (dev.X, dev.y)))
-        seconds = time.perf_counter() - began
-        model.info_ = remember(arguments, corpus, stop)
-        model.save(arguments.out)
-        if not arguments.quiet or arguments.json:
-            report(arguments, model, corpus, dev, seconds, interrupted=stop.asked)
+    model = make_learner(arguments.learner, arguments.settings, seed=arguments.seed, threads=arguments.threads)
+    corpus, dev = read_corpora(arguments, model)
+    stop = Stop("stopping after this round, the model is kept")
+    began = time.perf_counter()
+    with closing(ProgressLine(quiet=arguments.quiet)) as line, stop.on_interrupt():
+        model.set_params(callbacks=[stop, line])
+        model.fit(corpus.X, corpus.y, *(() if dev is None else (dev.X, dev.y)))
+    seconds = time.perf_counter() - began
+    model.info_ = remember(arguments, corpus, stop)
+    model.save(arguments.out)
+    if not arguments.quiet or arguments.json:
+        report(arguments, model, corpus, dev, seconds, interrupted=stop.asked)
 
 
 def read_corpora(arguments: Namespace, model: SequenceTagger) -> tuple[LabelledFile, LabelledFile | None]:
