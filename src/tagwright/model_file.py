@@ -139,7 +139,7 @@ def _pack_envelope(payload: bytes) -> bytes:
 
 
 def _check_json(value: JSON, location: str) -> None:
-    """Refuse what JSON would lose or change without a word: NaN, keys that are no strings, other types."""
+    """Refuse what JSON would silently lose or change: NaN, keys that are not strings, other types."""
     if isinstance(value, str):
         check_text(value, location)
     elif isinstance(value, float):

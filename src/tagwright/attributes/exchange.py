@@ -40,7 +40,7 @@ Tell = Callable[[int, int], None]
 
 
 class WordPairs(NamedTuple):
-    """Distinct pairs of neighbours: word w is followed by words[pointers[w] : pointers[w + 1]], so many times each."""
+    """Distinct pairs of neighbours: word w is followed by words[pointers[w] : pointers[w + 1]], `counts` times each."""
 
     pointers: Longs  # [V + 1]
     words: Ints
@@ -89,7 +89,7 @@ def learn_classes(
 
 
 def count_pairs(after: WordPairs, classes: Ints, n_classes: int) -> Pairs:
-    """From scratch."""
+    """The counts of neighbouring classes, from scratch."""
     first = np.repeat(classes, np.diff(after.pointers)).astype(np.int64)
     keys = first * n_classes + classes[after.words]
     forward = np.bincount(keys, after.counts, n_classes**2).astype(np.int64).reshape(n_classes, n_classes)

@@ -32,7 +32,7 @@ OPEN_SHARE = 0.001
 
 @dataclass(frozen=True, slots=True)
 class TagDictionary:
-    """The label sets of all known forms. `source`: the row of a Dataset's forms that has the words."""
+    """The label sets of all known forms. `source`: the row of a batch's forms that has the words."""
 
     source: int
     sets_of: Ints  # [F]
@@ -61,7 +61,7 @@ class TagDictionary:
         return cls(source, sets_of, pointers, np.nonzero(sets)[1].astype(np.uint16))
 
     def find(self, data: Ints) -> Ints:
-        """The label set of every token [n] of a Dataset's forms [C, n]; those that training did not have are open."""
+        """The label set of every token [n], from a batch's forms [C, n]; words that training did not have are open."""
         forms = data[self.source]
         return np.where(forms < len(self.sets_of), self.sets_of.take(forms, mode="clip"), np.int32(OPEN))
 

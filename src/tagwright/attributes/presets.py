@@ -26,7 +26,7 @@ class Preset:
     other_columns: str = ""
 
     def text(self, n_columns: int) -> str:
-        """The templates for data with so many columns."""
+        """The templates for data with `n_columns` columns."""
         further = [self.other_columns.replace(":C", f":{column}") for column in range(1, n_columns)]
         return "\n".join([self.words, *further])
 

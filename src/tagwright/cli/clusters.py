@@ -32,7 +32,7 @@ def run(arguments: Namespace) -> None:
 
 
 def report(arguments: Namespace, clusters: WordClusters, n_tokens: int, seconds: float) -> None:
-    """Tell a person or a machine what was found."""
+    """Print what was found, for a person or as JSON."""
     if arguments.json:
         facts = {"tokens": n_tokens, "words": len(clusters), "clusters": clusters.n_clusters, "seconds": seconds}
         print_json({**facts, "file": arguments.out})

@@ -108,14 +108,14 @@ def run_all(plan: Plan, stop: Stop, *, quiet: bool) -> list[Run]:
 
 
 def describe(arguments: Namespace, corpus: LabelledFile) -> dict[str, Any]:
-    """What was compared on, for JSON."""
+    """What the systems were compared on, for JSON."""
     facts = {"file": corpus.name, "sentences": len(corpus.X), "tokens": corpus.n_tokens}
     options = {name: getattr(arguments, name) for name in ("folds", "draws", "size", "sizes", "dev", "test", "seed")}
     return facts | options | ({"folds": None} if arguments.test else {})
 
 
 def format_report(arguments: Namespace, corpus: LabelledFile, found: Comparison) -> str:
-    """The table under a line that says on what."""
+    """A line that says what the systems were compared on, and the table."""
     how = f"test on {arguments.test}" if arguments.test else f"{arguments.folds} folds"
     size = f" of {arguments.size:,} sentences" if arguments.size else ""
     draws = f", {arguments.draws} draws{size}" if arguments.draws > 1 else f", one draw{size}" if size else ""

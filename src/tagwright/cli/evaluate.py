@@ -25,7 +25,7 @@ def run(arguments: Namespace) -> None:
     corpus = collect(open_like(arguments.file, training_layout(model), reading_options(arguments)))
     found = tag_corpus(model, corpus)
     if not arguments.quiet:
-        tell_unknown_labels(model, corpus)
+        note_unknown_labels(model, corpus)
     if page is not None:
         from tagwright.cli.page.evaluation import evaluation_page  # only those who want a page wait for it
 
@@ -48,7 +48,7 @@ def prepare_page(folder: str) -> str:
     return page
 
 
-def tell_unknown_labels(model: SequenceTagger, corpus: LabelledFile) -> None:
+def note_unknown_labels(model: SequenceTagger, corpus: LabelledFile) -> None:
     """Note labels that the model cannot give: they count as errors."""
     unknown = Counter(chain.from_iterable(corpus.y))
     for label in model.labels_:

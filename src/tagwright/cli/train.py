@@ -81,7 +81,7 @@ def report(
     *,
     interrupted: bool,
 ) -> None:
-    """Tell a person or a machine what was learned."""
+    """Print what was learned, for a person or as JSON."""
     found = None if dev is None else tag_corpus(model, dev)
     n_bytes = os.path.getsize(arguments.out)
     if interrupted and not arguments.quiet:

@@ -162,7 +162,7 @@ def _sentence(tagged: Tagged, mistake: Mistake, wrong: Mapping[tuple[int, int], 
 
 
 def _also(mistake: Mistake) -> str:
-    """Another mistake of the same sentence: its labels for the mouse, and for those who listen."""
+    """Another mistake of the same sentence: its labels for the mouse and for screen readers."""
     note = text(f"gold {mistake.gold}, predicted {mistake.predicted}")
     word = f'<span class="also" title="{note}">{token(mistake.word)}</span>'
     return f'{word}<span class="hidden"> ({note})</span>'
