@@ -30,17 +30,7 @@ from tagwright.attributes.language import check_column, read_entries, write_entr
 from tagwright.attributes.presets import CLUSTERS, PRESETS
 from tagwright.errors import DataError, TemplateError
 
-__all__ = [
-    "EDGES",
-    "Cell",
-    "ColumnItem",
-    "FeatureSet",
-    "LabelTemplate",
-    "Term",
-    "attribute_name",
-    "join_values",
-    "resolve",
-]
+__all__ = ["EDGES", "Cell", "FeatureSet", "LabelTemplate", "Term", "attribute_name", "join_values", "resolve"]
 
 
 @dataclass(frozen=True, slots=True)
