@@ -22,13 +22,7 @@ if TYPE_CHECKING:
     from tagwright.guided.tagger import GuidedTagger
     from tagwright.hmsvm.learner import HMSVM
     from tagwright.kernels.perceptron import KernelPerceptron
-    from tagwright.learners import (
-        CRF,
-        HMM,
-        MEMM,
-        StructuredPerceptron,
-        load,
-    )
+    from tagwright.learners import CRF, HMM, MEMM, StructuredPerceptron, load
     from tagwright.tagger import Tagger
 
 __all__ = [
@@ -36,16 +30,7 @@ __all__ = [
     "StructuredPerceptron", "Tagger", "WordClusters", "__version__", "datasets", "load",
 ]  # fmt: skip
 
-_MODULES = {
-    "CRF": "tagwright.learners",
-    "GuidedTagger": "tagwright.guided.tagger",
-    "HMM": "tagwright.learners",
-    "HMSVM": "tagwright.learners",
-    "KernelPerceptron": "tagwright.learners",
-    "MEMM": "tagwright.learners",
-    "SequenceAdaBoost": "tagwright.boosting.sequence_adaboost",
-    "StructuredPerceptron": "tagwright.learners",
-    "load": "tagwright.learners",
+_ELSEWHERE = {
     "FeatureSet": "tagwright.attributes.templates",
     "WordClusters": "tagwright.attributes.clusters",
     "Tagger": "tagwright.tagger",
@@ -55,9 +40,9 @@ _MODULES = {
 def __getattr__(name: str) -> object:
     if name == "datasets":
         return import_module("tagwright.datasets")
-    if name not in _MODULES:
+    if name not in __all__:
         raise AttributeError(f"module 'tagwright' has no attribute {name!r}")
-    return getattr(import_module(_MODULES[name]), name)
+    return getattr(import_module(_ELSEWHERE.get(name, "tagwright.learners")), name)
 
 
 def __dir__() -> list[str]:

@@ -21,7 +21,7 @@ from numpy.typing import ArrayLike, NDArray
 from tagwright.errors import DataError, ParameterError
 
 Doubles = NDArray[np.float64]
-Flags = NDArray[np.bool_]
+Bools = NDArray[np.bool_]
 
 EDGE = 1e-6
 """Probabilities nearer to 0 or 1 count as this near: their logit stays finite."""
@@ -61,7 +61,7 @@ def expected_calibration_error(probabilities: ArrayLike, right: ArrayLike, *, bi
 
 @dataclass(frozen=True, slots=True)
 class Bin:
-    """Predictions of like probability: their share of all, their mean probability, the share of right ones (0 to 1)."""
+    """Predictions of similar probability: their share of all, mean probability, and share of right ones (0 to 1)."""
 
     share: float
     probability: float
@@ -116,13 +116,14 @@ def _logit(probabilities: Doubles) -> Doubles:
     return np.asarray(np.log(p) - np.log1p(-p))
 
 
-def _checked(probabilities: ArrayLike, right: ArrayLike) -> tuple[Doubles, Flags]:
+def _checked(probabilities: ArrayLike, right: ArrayLike) -> tuple[Doubles, Bools]:
     given, truth = np.asarray(probabilities, np.float64), np.asarray(right)
     if given.ndim != 1 or truth.shape != given.shape or truth.dtype != np.bool_:
         found = f"{truth.dtype} of shape {truth.shape} for probabilities of shape {given.shape}"
         raise DataError(f"found {found}, expected one boolean a probability", location="right")
     if not len(given):
         raise DataError("there is nothing to calibrate: no probabilities", location="probabilities")
-    if not ((given >= 0) & (given <= 1)).all():
-        raise DataError(f"found {given[~((given >= 0) & (given <= 1))][0]}, expected 0 to 1", location="probabilities")
+    outside = given[~((given >= 0) & (given <= 1))]
+    if len(outside):
+        raise DataError(f"found {outside[0]}, expected 0 to 1", location="probabilities")
     return given, truth

@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 from tagwright.errors import DataError
 
 LabelLists = Sequence[Sequence[str]]
-Integers = NDArray[np.int64]
-Flags = NDArray[np.bool_]
+Longs = NDArray[np.int64]
+Bools = NDArray[np.bool_]
 
 SPAN_PREFIXES = ("B-", "I-", "E-", "S-", "L-", "U-")
 
@@ -32,8 +32,8 @@ _OTHER = len(_CODES)  # every other prefix: only a change of type starts or ends
 class ChunkRules(NamedTuple):
     """Where chunks start and end: tables over (previous prefix, current prefix), and prefixes read as others."""
 
-    starts: Flags  # [codes, codes]
-    ends: Flags  # [codes, codes]
+    starts: Bools  # [codes, codes]
+    ends: Bools  # [codes, codes]
     aliases: Mapping[str, str]
 
 
@@ -61,9 +61,9 @@ class Aligned(NamedTuple):
     """Gold and predicted labels of all sentences as numbers, checked and end to end."""
 
     labels: list[str]  # [Y] sorted
-    gold: Integers  # [T] label ids
-    predicted: Integers  # [T]
-    sentence: Integers  # [T] the sentence each token is in
+    gold: Longs  # [T] label ids
+    predicted: Longs  # [T]
+    sentence: Longs  # [T] the sentence each token is in
     n_sentences: int
 
 
@@ -71,9 +71,9 @@ class SpanEvents(NamedTuple):
     """Every chunk as two numbers: [:, 0] its type, [:, 1] its sentence."""
 
     types: list[str]
-    gold: Integers
-    predicted: Integers
-    correct: Integers
+    gold: Longs
+    predicted: Longs
+    correct: Longs
 
 
 def has_span_labels(aligned: Aligned) -> bool:
@@ -104,7 +104,7 @@ def align(gold: LabelLists, predicted: LabelLists, *, name: str = "predicted") -
 
 def find_spans(aligned: Aligned, rules: ChunkRules) -> SpanEvents:
     """All gold, predicted and correct chunks, by the rules in the module's docstring."""
-    parts = [*map(split_label, aligned.labels), ("O", "")]  # the last one stands after every sentence
+    parts = [*map(split_prefix, aligned.labels), ("O", "")]  # the last one stands after every sentence
     types = sorted({kind for _, kind in parts})
     index = {kind: i for i, kind in enumerate(types)}
     prefixes = np.array([_CODES.get(rules.aliases.get(prefix, prefix), _OTHER) for prefix, _ in parts])
@@ -120,7 +120,7 @@ def find_spans(aligned: Aligned, rules: ChunkRules) -> SpanEvents:
     return SpanEvents(types, *(np.column_stack((kind[rows], sentence[rows])) for kind, rows in chosen))
 
 
-def _find_borders(prefix: Integers, kind: Integers, rules: ChunkRules) -> tuple[Flags, Flags]:
+def _find_borders(prefix: Longs, kind: Longs, rules: ChunkRules) -> tuple[Bools, Bools]:
     """Where chunks start, and where chunks ended just before. Before a stream stands a boundary, as at its end."""
     previous = np.roll(prefix, 1, axis=1)
     changed = kind != np.roll(kind, 1, axis=1)
@@ -130,7 +130,7 @@ def _find_borders(prefix: Integers, kind: Integers, rules: ChunkRules) -> tuple[
     return starts, ends
 
 
-def _find_correct(opens: Flags, ends: Flags, agree: Flags) -> Flags:
+def _find_correct(opens: Bools, ends: Bools, agree: Bools) -> Bools:
     """The last position of every correct chunk.
 
     A common start opens a candidate. It is correct where both sides end at the next position; it is lost where one side
@@ -140,19 +140,19 @@ def _find_correct(opens: Flags, ends: Flags, agree: Flags) -> Flags:
     position = np.arange(opens.size)
     last_open = np.maximum.accumulate(np.where(opens, position, -1))
     last_close = np.maximum.accumulate(np.where(gold_ends | predicted_ends | ~agree, position, -1))
-    open_: Flags = (last_open >= 0) & (last_open >= last_close)
+    open_: Bools = (last_open >= 0) & (last_open >= last_close)
     # A chunk still open at the very end of the stream counts (it needs odd prefixes to get past the last boundary).
-    closed: Flags = np.append((gold_ends & predicted_ends)[1:], True)
+    closed: Bools = np.append((gold_ends & predicted_ends)[1:], True)
     return open_ & closed
 
 
-def split_label(label: str) -> tuple[str, str]:
+def split_prefix(label: str) -> tuple[str, str]:
     """Prefix and type, split at the first "-". Type "0" is no type: perl takes that string for false."""
     prefix, _, kind = label.partition("-")
     return prefix, "" if kind == "0" else kind
 
 
-def check_shape(gold: LabelLists, other: LabelLists, name: str, unit: str) -> Integers:
+def check_shape(gold: LabelLists, other: LabelLists, name: str, unit: str) -> Longs:
     """The lengths of the gold sentences [N], once `other` is known to have the same."""
     for side, location in ((gold, "gold"), (other, name)):
         if isinstance(side, str) or any(isinstance(sentence, str) for sentence in side):

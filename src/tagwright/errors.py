@@ -5,6 +5,12 @@ The command line prints the message alone and exits with code 1; the library rai
 
 from __future__ import annotations
 
+import os
+import sys
+import warnings
+
+_PACKAGE = os.path.dirname(__file__) + os.sep
+
 
 class TagwrightError(Exception):
     """Base of all errors raised on purpose."""
@@ -43,3 +49,11 @@ class DataWarning(UserWarning):
 
 class ConvergenceWarning(UserWarning):
     """An optimiser stopped before it converged."""
+
+
+def warn(message: str, category: type[Warning]) -> None:
+    """Warn, and name the line outside the package that led here."""
+    level, frame = 1, sys._getframe()
+    while frame.f_code.co_filename.startswith(_PACKAGE) and frame.f_back is not None:
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, category, stacklevel=level)

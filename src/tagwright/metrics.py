@@ -1,4 +1,4 @@
-"""How good is a tagging: token, sentence, label and span scores of predicted labels against gold ones.
+"""How good a tagging is: token, sentence, label and span scores of predicted labels against gold ones.
 
 Stands at the end of the flow: label lists in, numbers and text out. Learners score with it, the command line prints it,
 `significance` compares two systems with the counts made here. All percentages run from 0 to 100.
@@ -20,17 +20,20 @@ from tagwright.chunks import (
     ALL_SCHEMES,
     CONLLEVAL,
     Aligned,
+    Bools,
     ChunkRules,
-    Flags,
-    Integers,
     LabelLists,
+    Longs,
     align,
     check_shape,
     find_spans,
     has_span_labels,
-    split_label,
+    split_prefix,
 )  # fmt: skip
 from tagwright.errors import ParameterError
+
+SCORES = ("tokens", "sentences", "accuracy", "sentence_accuracy", "known_accuracy", "unknown_accuracy", "f1")
+"""The scores of an evaluation that are one number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +80,7 @@ class SpanScores(Counts):
         return _percent(self.correct_tokens, self.tokens)
 
     def format(self) -> str:
-        """The table conlleval prints (one row a type, also for the type without a name, which it prints twice)."""
+        """The table that conlleval prints, with one row for the type without a name (conlleval prints two)."""
         lines = [
             f"processed {self.tokens} tokens with {self.gold} phrases; "
             f"found: {self.predicted} phrases; correct: {self.correct}.",
@@ -95,7 +98,7 @@ class Confusion(NamedTuple):
     """Tokens per (gold label, predicted label): row and column i belong to labels[i]."""
 
     labels: list[str]
-    matrix: Integers  # [Y, Y], rows gold
+    matrix: Longs  # [Y, Y], rows gold
 
 
 @dataclass(frozen=True)
@@ -134,8 +137,7 @@ class Evaluation:
 
     def to_json(self) -> dict[str, Any]:
         """Plain numbers, strings, lists and dicts, ready for json.dumps."""
-        names = ("tokens", "sentences", "accuracy", "sentence_accuracy", "known_accuracy", "unknown_accuracy", "f1")
-        scores: dict[str, Any] = {name: getattr(self, name) for name in names}
+        scores: dict[str, Any] = {name: getattr(self, name) for name in SCORES}
         scores["labels"] = {label: counts.to_json() for label, counts in self.labels.items()}
         scores["spans"] = None if self.spans is None else self.spans.to_json()
         return scores
@@ -197,8 +199,8 @@ def _score(aligned: Aligned, rules: ChunkRules) -> SpanScores:
     types, *sides = find_spans(aligned, rules)
     gold, predicted, correct = (np.bincount(side[:, 0], minlength=len(types)).tolist() for side in sides)
     rows = {name: Counts(*row) for name, *row in zip(types, gold, predicted, correct)}
-    # Two labels are one here when prefix and type are the same: "B", "B-" and "B-0" (see split_label).
-    parts = [split_label(label) for label in aligned.labels]
+    # Two labels are one here when prefix and type are the same: "B", "B-" and "B-0" (see split_prefix).
+    parts = [split_prefix(label) for label in aligned.labels]
     index = {part: i for i, part in enumerate(parts)}
     same = np.array([index[part] for part in parts])
     return SpanScores(
@@ -212,7 +214,7 @@ def _score(aligned: Aligned, rules: ChunkRules) -> SpanScores:
 
 
 def _accuracy_by_word(
-    gold: LabelLists, right: Flags, tokens: LabelLists | None, known: Container[str] | Callable[[str], bool] | None
+    gold: LabelLists, right: Bools, tokens: LabelLists | None, known: Container[str] | Callable[[str], bool] | None
 ) -> tuple[float | None, float | None]:
     """Accuracy on known and on unknown words, None where there are none or no one asked."""
     if known is None:

@@ -75,8 +75,6 @@ class StoredModel:
     header: dict[str, JSON]
     arrays: dict[str, Array]
     strings: dict[str, list[str]]
-    version: int
-    n_bytes: int
 
 
 class _WrongFileError(ValueError):
@@ -84,7 +82,6 @@ class _WrongFileError(ValueError):
 
 
 class _Envelope(NamedTuple):
-    version: int
     head_crc: int
     payload_bytes: int
     payload_crc: int
@@ -142,7 +139,7 @@ def _pack_envelope(payload: bytes) -> bytes:
 
 
 def _check_json(value: JSON, location: str) -> None:
-    """Refuse what JSON would lose or change without a word: NaN, keys that are no strings, other types."""
+    """Refuse what JSON would silently lose or change: NaN, keys that are not strings, other types."""
     if isinstance(value, str):
         check_text(value, location)
     elif isinstance(value, float):
@@ -211,16 +208,7 @@ def _read_whole(file: BinaryIO, n_bytes: int) -> StoredModel:
         raise _WrongFileError("a damaged model (its checksum does not fit its bytes)", RESTORE)
     description = _parse_head(payload[: _head_bytes(payload)], envelope)
     arrays, strings = _unpack_tensors(safetensors.numpy.load(payload), description["strings"])
-    return StoredModel(description["header"], arrays, strings, envelope.version, n_bytes)
-
-
-def read_header(path: PathLike) -> dict[str, JSON]:
-    """Read the header alone. Damage in the arrays is not looked for; `read_model` finds it."""
-    with _clear_read_errors(os.fspath(path)), _opened(path) as file:
-        envelope = _read_envelope(file, os.fstat(file.fileno()).st_size)
-        start = file.read(8)
-        rest = file.read(min(_head_bytes(start), MAX_HEAD_BYTES, envelope.payload_bytes) - len(start))
-        return cast("dict[str, JSON]", _parse_head(start + rest, envelope)["header"])
+    return StoredModel(description["header"], arrays, strings)
 
 
 def _opened(path: PathLike) -> BinaryIO:
@@ -274,7 +262,7 @@ def _read_envelope(file: BinaryIO, n_bytes: int) -> _Envelope:
     if version < OLDEST:
         found = f"a model made by an older Tagwright (format {version}; this one reads from {OLDEST})"
         raise _WrongFileError(found, "Train it again.")
-    envelope = _Envelope(version, *fields)
+    envelope = _Envelope(*fields)
     surplus = n_bytes - ENVELOPE.size - envelope.payload_bytes
     if surplus < 0:
         raise _WrongFileError(f"a model cut after {n_bytes} of {n_bytes - surplus} bytes", RESTORE)

@@ -18,7 +18,7 @@ from tagwright.errors import DataError, ParameterError
 
 Figure: TypeAlias = Any  # matplotlib is not typed here
 
-FORMATS = (".png", ".svg", ".pdf")
+ENDINGS = (".png", ".svg", ".pdf")
 CURE = "pictures need matplotlib; install it with: pip install 'tagwright[plot]'"
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#8C6D31")
 MARKERS = "osD^vP*X"
@@ -40,8 +40,8 @@ class Series:
 def require_plots(path: str | os.PathLike[str]) -> None:
     """Refuse a picture that could not be written: a wrong ending, or no matplotlib."""
     ending = Path(path).suffix.lower()
-    if ending not in FORMATS:
-        raise DataError(f"found the ending {ending!r}, expected one of {', '.join(FORMATS)}", location=str(path))
+    if ending not in ENDINGS:
+        raise DataError(f"found the ending {ending!r}, expected one of {', '.join(ENDINGS)}", location=str(path))
     _matplotlib()
 
 
@@ -70,17 +70,15 @@ def plot_bars(series: Sequence[Series], *, title: str, x_label: str, y_label: st
             style = {"color": COLOURS[i % len(COLOURS)], "hatch": HATCHES[i % len(HATCHES)], "edgecolor": "white"}
             axes.bar(centres, one.y, width, yerr=one.error, capsize=3, label=_plain(one.name), **style)
         axes.set_xticks(range(len(groups)), list(map(_plain, groups)))
-        return _finish(figure, axes, len(series))
+        return _finish(figure, len(series))
 
 
 def save_figure(figure: Figure, path: str | os.PathLike[str]) -> None:
     """Write a picture in the format that its name ends in."""
     require_plots(path)
-    metadata = {"Date": None} if Path(path).suffix.lower() == ".svg" else {}
-    if Path(path).suffix.lower() == ".pdf":
-        metadata = {"CreationDate": None}
+    dated = {".svg": "Date", ".pdf": "CreationDate"}.get(Path(path).suffix.lower())
     with _settings():
-        figure.savefig(os.fspath(path), dpi=DPI, metadata=metadata)
+        figure.savefig(os.fspath(path), dpi=DPI, metadata={} if dated is None else {dated: None})
 
 
 def _plot_xy(
@@ -96,7 +94,7 @@ def _plot_xy(
                 set_scale("log")
                 for set_formatter in (axis.set_major_formatter, axis.set_minor_formatter):
                     set_formatter(_plain_numbers())
-        return _finish(figure, axes, len(series))
+        return _finish(figure, len(series))
 
 
 def _plain_numbers() -> Any:
@@ -121,7 +119,7 @@ def _begin(title: str, x_label: str, y_label: str) -> tuple[Figure, Any]:
     return figure, axes
 
 
-def _finish(figure: Figure, axes: Any, n_series: int) -> Figure:
+def _finish(figure: Figure, n_series: int) -> Figure:
     if n_series:
         figure.legend(loc="outside right upper", frameon=False)
     return figure
@@ -129,7 +127,7 @@ def _finish(figure: Figure, axes: Any, n_series: int) -> Figure:
 
 def _plain(text: str) -> str:
     """Text as it is: matplotlib takes $ for a formula, and hides names that begin with an underscore."""
-    return text.replace("$", r"\$").replace("_", "\u200b_", 1) if text.startswith("_") else text.replace("$", r"\$")
+    return ("\u200b" if text.startswith("_") else "") + text.replace("$", r"\$")
 
 
 def _settings() -> Any:

@@ -3,7 +3,6 @@
     Item      what stands at one position: a word, a tuple of columns, a dict of attributes, a list of attribute names
     Sentence  the items of one sentence, its labels if it has any, and the lines it was read from
     X, y      what the learners take: a list of item lists, a list of label lists; together they are `Labelled`
-    tagged    what NLTK takes: a list of [(token, tag), ...] lists
 
 Readers (io/) make a `Sentence`; writers put labels back into its lines.
 """
@@ -12,12 +11,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Self, TypeAlias, TypeVar
-
-from tagwright.errors import DataError
+from typing import Self, TypeAlias
 
 Item: TypeAlias = str | tuple[str, ...] | Mapping[str, object] | list[str]
-AnyItem = TypeVar("AnyItem", bound=Item)
 
 
 @dataclass(slots=True)
@@ -57,52 +53,3 @@ class Labelled:
         """Some of the sentences."""
         chosen = list(indices)
         return replace(self, X=[self.X[i] for i in chosen], y=[self.y[i] for i in chosen])
-
-
-def pairs(X: Sequence[Sequence[AnyItem]], y: Sequence[Sequence[str]]) -> list[list[tuple[AnyItem, str]]]:
-    """Items and labels as NLTK has them: [[(token, tag), ...], ...]."""
-    if len(X) != len(y):
-        raise DataError(
-            f"{len(X)} sentences but {len(y)} label lists; give one label list for every sentence", location="y"
-        )
-    tagged = []
-    for i, (items, labels) in enumerate(zip(X, y)):
-        if isinstance(items, str):
-            raise DataError(
-                f"a sentence is a list of items, found the string {items[:40]!r}; split it", location=f"X[{i}]"
-            )
-        if isinstance(labels, str):
-            raise DataError(
-                f"labels are a list of strings, found the string {labels[:40]!r}; split it", location=f"y[{i}]"
-            )
-        if len(items) != len(labels):
-            raise DataError(
-                f"{len(items)} items but {len(labels)} labels; give every item one label", location=f"y[{i}]"
-            )
-        tagged.append(list(zip(items, labels)))
-    return tagged
-
-
-def from_pairs(tagged: Sequence[Sequence[tuple[AnyItem, str]]]) -> tuple[list[list[AnyItem]], list[list[str]]]:
-    """NLTK's [[(token, tag), ...], ...] as (X, y)."""
-    X, y = [], []
-    for i, sentence in enumerate(tagged):
-        for t, pair in enumerate(sentence):
-            _check_pair(pair, location=f"tagged[{i}][{t}]")
-        X.append([token for token, _ in sentence])
-        y.append([tag for _, tag in sentence])
-    return X, y
-
-
-def _check_pair(pair: object, *, location: str) -> None:
-    """Refuse what is not a (token, tag) pair with a string for its tag."""
-    if not isinstance(pair, tuple | list) or len(pair) != 2:
-        raise DataError(
-            f"expected a pair (token, tag), found {str(pair)[:60]!r}; give a list of sentences, each a list of pairs",
-            location=location,
-        )
-    if not isinstance(pair[1], str):
-        raise DataError(
-            f"expected a string for the tag, found {pair[1]!r}; tags that are numbers or None must be made strings",
-            location=location,
-        )

@@ -26,7 +26,7 @@ from tagwright.chunks import ALL_SCHEMES, LabelLists, align, find_spans, has_spa
 from tagwright.errors import ParameterError
 
 Metric = Literal["accuracy", "f1"]
-Floats = NDArray[np.float64]
+Doubles = NDArray[np.float64]
 
 _BLOCK = 1 << 20  # swap flags drawn at once
 _TOLERANCE = 1e-9  # percentage points: equal differences must count as equal after rounding
@@ -59,7 +59,7 @@ def approximate_randomisation(
 
 
 def randomise(
-    counts_a: Floats, counts_b: Floats, *, rounds: int = 10_000, random_state: int | np.random.Generator | None = 0
+    counts_a: Doubles, counts_b: Doubles, *, rounds: int = 10_000, random_state: int | np.random.Generator | None = 0
 ) -> Significance:
     """The test itself, on counts [N, 2] of N things that are swapped as wholes (see `count_per_sentence`)."""
     if rounds < 1:
@@ -78,7 +78,7 @@ def randomise(
     return Significance(observed, (extreme + 1) / (rounds + 1), rounds)
 
 
-def count_per_sentence(gold: LabelLists, predicted: LabelLists, metric: Metric, *, name: str = "predicted") -> Floats:
+def count_per_sentence(gold: LabelLists, predicted: LabelLists, metric: Metric, *, name: str = "predicted") -> Doubles:
     """Per sentence [N, 2]: twice the correct things, and the gold and predicted things together.
 
     The score is the quotient of the sums: F1 for spans. For tokens it is the accuracy, as there are as many predicted
@@ -97,12 +97,12 @@ def count_per_sentence(gold: LabelLists, predicted: LabelLists, metric: Metric, 
     return np.column_stack((2 * in_both, in_gold + in_predicted)).astype(np.float64)
 
 
-def _percent(sums: Floats) -> Floats:
+def _percent(sums: Doubles) -> Doubles:
     """Sums [..., 2] to scores. The second sum is never 0: gold has tokens, and spans where spans are scored."""
     return np.divide(100 * sums[..., 0], sums[..., 1])
 
 
-def _draw_swaps(generator: np.random.Generator, rounds: int, n: int) -> Floats:
+def _draw_swaps(generator: np.random.Generator, rounds: int, n: int) -> Doubles:
     """Random bits [rounds, n], eight from each byte."""
     packed = generator.integers(256, size=(rounds, -(-n // 8)), dtype=np.uint8)
     return np.unpackbits(packed, axis=1, count=n).astype(np.float64)

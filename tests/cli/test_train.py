@@ -14,7 +14,7 @@ from tagwright.cli import main
 from tagwright.cli.settings import read_settings, read_value
 from tagwright.errors import ParameterError
 from tagwright.learners import CRF, LEARNERS
-from tagwright.model_file import read_header
+from tagwright.model_file import read_model
 
 SCORES = ("tokens", "sentences", "accuracy", "sentence_accuracy", "known_accuracy", "unknown_accuracy", "f1")
 QUICK = ("--set", "max_iterations=3", "--quiet")
@@ -87,13 +87,13 @@ def test_every_loss(run: Run, small: Path, tmp_path: Path, loss: str) -> None:
     settings = ("--set", f"loss={loss}", "c2=0.1", "max_iterations=60", "--json", "--quiet")
     found = run("train", small, "--out", out, "--column", "POS", "--dev", "10%", *settings)
     assert json.loads(found.out)["accuracy"] > 60
-    assert read_header(out)["params"]["loss"] == loss
+    assert read_model(out).header["params"]["loss"] == loss
     wrong = run("train", small, "--out", out, "--set", "loss=pointwise")
     assert (wrong.code, "'pointwise_log', 'pointwise_exp', found 'pointwise'" in wrong.err) == (1, True)
 
 
 def test_the_model_remembers_its_training(model: Path, small: Path) -> None:
-    info = read_header(model)["info"]
+    info = read_model(model).header["info"]
     assert info == {
         "tagwright": "0.1.0",
         "file": "small.conll",

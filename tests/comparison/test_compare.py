@@ -7,7 +7,7 @@ import pytest
 
 from tagwright import HMM, StructuredPerceptron, datasets
 from tagwright.comparison import Labelled, compare, format_comparison, make_plan, summarise
-from tagwright.comparison.runs import warm_up
+from tagwright.comparison.plan import warm_up
 from tagwright.errors import DataError, ParameterError
 from tagwright.metrics import evaluate
 from tagwright.optim.progress import Progress

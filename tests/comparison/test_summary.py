@@ -6,20 +6,21 @@ import numpy as np
 import pytest
 
 from tagwright import HMM
-from tagwright.comparison.plan import Plan
-from tagwright.comparison.runs import Floats, Labelled, Run
+from tagwright.arrays import Doubles
+from tagwright.comparison.plan import Job, Plan, Run
 from tagwright.comparison.splits import Split
 from tagwright.comparison.summary import paired_p_value, ratio_error, score_runs, summarise
+from tagwright.sequence import Labelled
 from tagwright.significance import approximate_randomisation, count_per_sentence
 
 GOLD = [["A", "B", "A", "B"][: 2 + i % 3] for i in range(30)]
 
 
 def make_run(
-    counts: Floats, test: range, *, system: int = 0, draw: int = 0, fold: int | None = 0, size: int = 9
+    counts: Doubles, test: range, *, system: int = 0, draw: int = 0, fold: int | None = 0, size: int = 9
 ) -> Run:
     split = Split(draw, fold, np.arange(size), np.array(test))
-    return Run(system, split, size, counts, None, "s1", 2.0, 2.0, 0.5, 1000, 7)
+    return Run(Job(system, split, size), {"accuracy": counts}, "s1", 2.0, 2.0, 0.5, 1000, 7)
 
 
 def corrupt(seed: int, rate: float) -> list[list[str]]:
@@ -27,7 +28,7 @@ def corrupt(seed: int, rate: float) -> list[list[str]]:
     return [["C" if generator.random() < rate else label for label in labels] for labels in GOLD]
 
 
-def counts_of(predicted: list[list[str]]) -> Floats:
+def counts_of(predicted: list[list[str]]) -> Doubles:
     return count_per_sentence(GOLD, predicted, "accuracy")
 
 

@@ -9,8 +9,6 @@ import pytest
 
 import tagwright
 from tagwright import learners
-from tagwright.cli import corpus
-from tagwright.datasets import DEFAULT_COLUMN
 from tagwright.learners import LEARNERS, SequenceTagger
 
 
@@ -34,7 +32,3 @@ def test_a_learner_comes_alone() -> None:
     modules = found.stdout.splitlines()
     assert "tagwright.learners.hmm" in modules
     assert "tagwright.learners.crf" not in modules
-
-
-def test_the_sample_has_one_default_column() -> None:
-    assert corpus.SAMPLE_COLUMN == DEFAULT_COLUMN

@@ -7,19 +7,10 @@ the feature set, presets.py the ready-made ones.
 
 from __future__ import annotations
 
-from tagwright.attributes.presets import PRESETS, describe_presets
+from tagwright.attributes.presets import PRESETS
 from tagwright.attributes.templates import EDGES, Cell, FeatureSet, Term, attribute_name, join_values, resolve
 from tagwright.text.spelling import FUNCTIONS
 
 __all__ = [
-    "EDGES",
-    "FUNCTIONS",
-    "PRESETS",
-    "Cell",
-    "FeatureSet",
-    "Term",
-    "attribute_name",
-    "describe_presets",
-    "join_values",
-    "resolve",
-]
+    "EDGES", "FUNCTIONS", "PRESETS", "Cell", "FeatureSet", "Term", "attribute_name", "join_values", "resolve",
+]  # fmt: skip

@@ -23,7 +23,7 @@ CLUSTER = "cluster"  # the one function that needs more than the string
 LABEL = "label"  # a cell of this name is a label that is known already
 FURTHEST_LABEL = 2
 
-Item = str | tuple[str, ...]
+ColumnItem = str | tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +105,7 @@ class Cell:
         """The cell as templates write it in a conjunction: "suffix(3)[-1]"."""
         return f"{self.term.text}[{self.offset}]"
 
-    def value(self, items: Sequence[Item], position: int, clusters: WordClusters | None = None) -> str | None:
+    def value(self, items: Sequence[ColumnItem], position: int, clusters: WordClusters | None = None) -> str | None:
         """The value for the token at `position`: the definition that the encoder's tables must agree with."""
         place = position + self.offset
         if not 0 <= place < len(items):
@@ -129,8 +129,16 @@ class LabelTemplate:
     cells: tuple[Cell, ...] = ()
 
     def __post_init__(self) -> None:
-        for offset in self.offsets:
-            check_label_offset(offset)
+        for offset in self.offsets:  # those that no search knows: the one that is asked for, and those too far away
+            if offset == 0:
+                raise TemplateError(
+                    f"`{LABEL}[0]` is the label that is asked for; every feature is joined with it already"
+                )
+            if abs(offset) > FURTHEST_LABEL:
+                raise TemplateError(
+                    f"labels up to {FURTHEST_LABEL} tokens away are known, found `{LABEL}[{offset}]`; "
+                    f"use an offset from -{FURTHEST_LABEL} to {FURTHEST_LABEL}"
+                )
         if len(set(self.offsets)) < len(self.offsets):
             raise TemplateError(f"the same label twice in `{self.text}`; name it once")
         if len(set(self.cells)) < len(self.cells):
@@ -143,17 +151,6 @@ class LabelTemplate:
         if len(self.offsets) == 1 and not self.cells:
             return f"{LABEL} @ {self.offsets[0]}"
         return " & ".join([*(f"{LABEL}[{offset}]" for offset in self.offsets), *(cell.text for cell in self.cells)])
-
-
-def check_label_offset(offset: int) -> None:
-    """Refuse labels that no search knows: the one that is asked for, and those too far away."""
-    if offset == 0:
-        raise TemplateError(f"`{LABEL}[0]` is the label that is asked for; every feature is joined with it already")
-    if abs(offset) > FURTHEST_LABEL:
-        raise TemplateError(
-            f"labels up to {FURTHEST_LABEL} tokens away are known, found `{LABEL}[{offset}]`; "
-            f"use an offset from -{FURTHEST_LABEL} to {FURTHEST_LABEL}"
-        )
 
 
 def check_conjunction(cells: Sequence[Cell]) -> None:

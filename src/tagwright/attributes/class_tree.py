@@ -11,91 +11,64 @@ merging i and j changes F by
     + φ(N(i, i) + N(i, j) + N(j, i) + N(j, j)) − φ(N(i, i)) − φ(N(i, j)) − φ(N(j, i)) − φ(N(j, j))
     − D(N(i, ·), N(j, ·)) − D(N(·, i), N(·, j))
 
-After a merge of a and b all other sums change in their terms for a and b alone: O(C²) a merge, O(C³) for the tree.
-The border class (the last) is in the counts but is not merged.
+After a merge of a and b all other sums change in their terms for a and b alone: O(C²) for a merge, O(C³) for the tree.
+D is 0 where one of its counts is, and most counts of neighbouring classes are. The border class (the last) is in the
+counts but is not merged.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from tagwright._jit import kernel
-from tagwright.arrays import Bools, Doubles, Longs
-from tagwright.attributes.exchange import phi, phi_table
+from tagwright.arrays import Doubles, Longs
 
 
-def find_paths(pairs: Longs) -> list[str]:
-    """The path of every class from the root, as bits; pairs [C + 1, C + 1]: counts of neighbouring classes."""
-    C = len(pairs) - 1
-    merges = np.zeros((max(C - 1, 0), 2), np.int64)
-    merge_classes(pairs.copy(), phi_table(int(pairs.sum())), np.ones(C + 1, np.bool_), np.zeros((C, C)), merges)
-    members = [[c] for c in range(C)]
-    bits: list[list[str]] = [[] for _ in range(C)]
-    for a, b in merges.tolist():
-        for bit, classes in (("0", members[a]), ("1", members[b])):
+def find_paths(counts: Longs) -> list[str]:
+    """The path of every class from the root, as bits; counts [C + 1, C + 1]: of neighbouring classes."""
+    pairs = counts.astype(np.float64)
+    nodes = [[c] for c in range(len(pairs) - 1)]  # the classes of each node that is not merged yet
+    paths = [""] * len(nodes)
+    changes = np.array([own_terms(pairs, i) for i in range(len(nodes))])  # [C, C] of F, by merging i and j
+    for c in range(len(pairs)):
+        add_terms(changes, pairs, c, 1.0)
+    while len(nodes) > 1:
+        later = np.where(np.tri(len(nodes), dtype=np.bool_), -np.inf, changes)
+        a, b = divmod(int(later.argmax()), len(nodes))
+        for bit, classes in (("0", nodes[a]), ("1", nodes[b])):
             for c in classes:
-                bits[c].append(bit)
-        members[a] = members[a] + members[b]
-    return ["".join(reversed(path)) for path in bits]
-
-
-@kernel
-def joined(table: Doubles, x: int, y: int) -> float:
-    """D(x, y)."""
-    return phi(table, x + y) - phi(table, x) - phi(table, y)
-
-
-@kernel
-def column_share(pairs: Longs, table: Doubles, i: int, j: int, c: int) -> float:
-    """The terms of class c in the change of F by merging i and j."""
-    return joined(table, pairs[i, c], pairs[j, c]) + joined(table, pairs[c, i], pairs[c, j])
-
-
-@kernel
-def find_change(pairs: Longs, table: Doubles, i: int, j: int, there: Bools) -> float:
-    """The change of F by merging i and j, from scratch."""
-    block = phi(table, pairs[i, i] + pairs[i, j] + pairs[j, i] + pairs[j, j]) - phi(table, pairs[i, i])
-    change = block - phi(table, pairs[i, j]) - phi(table, pairs[j, i]) - phi(table, pairs[j, j])
-    rows_i, rows_j, columns_i, columns_j = 0, 0, 0, 0
-    for c in range(pairs.shape[0]):
-        if there[c]:
-            rows_i, rows_j = rows_i + pairs[i, c], rows_j + pairs[j, c]
-            columns_i, columns_j = columns_i + pairs[c, i], columns_j + pairs[c, j]
-            if c not in (i, j):
-                change += column_share(pairs, table, i, j, c)
-    return change - joined(table, rows_i, rows_j) - joined(table, columns_i, columns_j)
-
-
-@kernel
-def add_column(pairs: Longs, table: Doubles, there: Bools, merged: int, c: int, sign: float, changes: Doubles) -> None:
-    """Add the terms of class c to the changes of all pairs without `merged`, or take them away."""
-    C = changes.shape[0]
-    for i in range(C):
-        for j in range(i + 1, C if there[i] and i != merged else 0):
-            if there[j] and j != merged:
-                changes[i, j] += sign * column_share(pairs, table, i, j, c)
-
-
-@kernel
-def merge_classes(pairs: Longs, table: Doubles, there: Bools, changes: Doubles, merges: Longs) -> None:
-    """merges [C − 1, 2] = the classes that become one, step by step: b goes into a. Work: there, changes [C, C]."""
-    C = changes.shape[0]
-    for i in range(C):
-        for j in range(i + 1, C):
-            changes[i, j] = find_change(pairs, table, i, j, there)
-    for step in range(C - 1):
-        a, b, best = -1, -1, -np.inf
-        for i in range(C):
-            for j in range(i + 1, C if there[i] else 0):
-                if there[j] and changes[i, j] > best:
-                    a, b, best = i, j, changes[i, j]
-        merges[step, 0], merges[step, 1] = a, b
-        there[b] = False
-        add_column(pairs, table, there, a, a, -1.0, changes)
-        add_column(pairs, table, there, a, b, -1.0, changes)
+                paths[c] = bit + paths[c]
+        nodes[a] += nodes.pop(b)
+        add_terms(changes, pairs, a, -1.0)
+        add_terms(changes, pairs, b, -1.0)
         pairs[a] += pairs[b]
         pairs[:, a] += pairs[:, b]
-        add_column(pairs, table, there, a, a, 1.0, changes)
-        for i in range(C):
-            if there[i] and i != a:
-                changes[min(i, a), max(i, a)] = find_change(pairs, table, min(i, a), max(i, a), there)
+        pairs, changes = (np.delete(np.delete(matrix, b, axis=0), b, axis=1) for matrix in (pairs, changes))
+        add_terms(changes, pairs, a, 1.0)
+        others = joined(pairs[:-1], pairs[a]).sum(axis=1) + joined(pairs[:, :-1], pairs[:, a, None]).sum(axis=0)
+        changes[a] = changes[:, a] = others + own_terms(pairs, a)
+    return paths
+
+
+def phi(x: Doubles) -> Doubles:
+    return np.asarray(x * np.log(np.maximum(x, 1)))
+
+
+def joined(x: Doubles, y: Doubles) -> Doubles:
+    """D(x, y)."""
+    return phi(x + y) - phi(x) - phi(y)
+
+
+def add_terms(changes: Doubles, pairs: Doubles, c: int, sign: float) -> None:
+    """Add the terms of class c to the changes by merging any i and j (those of i and j too), or take them away."""
+    for counts in (pairs[:-1, c], pairs[c, :-1]):
+        there = np.flatnonzero(counts)
+        changes[np.ix_(there, there)] += sign * joined(counts[there, None], counts[there])
+
+
+def own_terms(pairs: Doubles, i: int) -> Doubles:
+    """[C] by merging i and any j: the terms without a third class, less what `add_terms` adds for c = i and c = j."""
+    after, before, itself, others = pairs[i, :-1], pairs[:-1, i], pairs[i, i], np.diag(pairs)[:-1]
+    terms = phi(itself + after + before + others) - phi(itself) - phi(after) - phi(before) - phi(others)
+    terms -= joined(itself, after) + joined(itself, before) + joined(others, after) + joined(others, before)
+    left, right = pairs.sum(axis=1), pairs.sum(axis=0)
+    return terms - joined(left[i], left[:-1]) - joined(right[i], right[:-1])

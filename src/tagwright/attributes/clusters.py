@@ -44,7 +44,8 @@ class WordClusters:
     ) -> WordClusters:
         """From sentences of words (or of tuples of columns, words first); labels are not needed.
 
-        min_count: rarer words get no cluster. tell: told after every pass over all words how many have moved.
+        min_count: rarer words get no cluster. tell: called after every pass over all words with its number, and with
+        how many words have moved.
         """
         if n_clusters < 2 or min_count < 1:
             found = f"{n_clusters!r} and {min_count!r}"

@@ -1,4 +1,4 @@
-"""The exchange algorithm: words into classes, so that the class of a word tells the class of the next one.
+"""The exchange algorithm: words into classes, so that the class of a word predicts the class of the next one.
 
 Kneser and Ney 1993; Martin, Liermann and Ney 1998. (Brown et al. 1992 do the same moves after their merges.) With words
 w, v, their classes g, h, and counts N of neighbours, the text's probability under a bigram model of classes,
@@ -32,15 +32,15 @@ MOST_PASSES = 30
 TABLE = 1 << 20
 """φ is a table up to here."""
 PORTION = 512
-"""Words a kernel call: between calls Ctrl-C is heard."""
+"""Words for each call of a kernel: Ctrl-C is heard between calls."""
 
 
 Tell = Callable[[int, int], None]
-"""Told after every pass: its number, and how many words have moved."""
+"""Called after every pass with its number, and with how many words have moved."""
 
 
 class WordPairs(NamedTuple):
-    """Distinct pairs of neighbours: word w is followed by words[pointers[w] : pointers[w + 1]], so many times each."""
+    """Distinct pairs of neighbours: word w is followed by words[pointers[w] : pointers[w + 1]], `counts` times each."""
 
     pointers: Longs  # [V + 1]
     words: Ints
@@ -89,7 +89,7 @@ def learn_classes(
 
 
 def count_pairs(after: WordPairs, classes: Ints, n_classes: int) -> Pairs:
-    """From scratch."""
+    """The counts of neighbouring classes, from scratch."""
     first = np.repeat(classes, np.diff(after.pointers)).astype(np.int64)
     keys = first * n_classes + classes[after.words]
     forward = np.bincount(keys, after.counts, n_classes**2).astype(np.int64).reshape(n_classes, n_classes)

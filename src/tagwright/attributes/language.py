@@ -17,18 +17,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
-from itertools import groupby, product
+from itertools import chain, groupby, product
 from math import prod
 
-from tagwright.attributes.cells import (
-    LABEL,
-    LARGEST_OFFSET,
-    Cell,
-    LabelTemplate,
-    Term,
-    check_conjunction,
-)
+from tagwright.attributes.cells import LABEL, LARGEST_OFFSET, Cell, LabelTemplate, Term, check_conjunction
 from tagwright.errors import TemplateError
 
 LARGEST_SET = 10_000  # attributes that a line, or a text, may stand for
@@ -39,37 +31,26 @@ _LABEL = re.compile(rf"\b{LABEL}\b")
 _LABEL_CELL = re.compile(rf"\s*{LABEL}\s*\[([^\[\]]*)\]\s*")
 
 
-@dataclass(slots=True)
-class Entries:
-    """What a text says, in its order, repeats included."""
-
-    singles: list[Cell] = field(default_factory=list)
-    conjunctions: list[tuple[Cell, ...]] = field(default_factory=list)
-    labels: list[LabelTemplate] = field(default_factory=list)
-
-    @property
-    def size(self) -> int:
-        return len(self.singles) + len(self.conjunctions) + len(self.labels)
+Entry = Cell | tuple[Cell, ...] | LabelTemplate
+"""A single cell, a conjunction of cells, or a template of labels."""
 
 
-def read_entries(text: str, *, location: str, n_columns: int | None = None) -> Entries:
-    """The cells, conjunctions and label templates of a text.
+def read_entries(text: str, *, location: str, n_columns: int | None = None) -> list[Entry]:
+    """What a text says, in its order, repeats included.
 
     location: the file's name, for errors; n_columns: of the data, where known: a template may not name another column.
     """
-    entries = Entries()
+    entries: list[Entry] = []
     for number, line in enumerate(text.splitlines(), start=1):
         entry = line.partition("#")[0].strip()
         if not entry:
             continue
         try:
-            if _LABEL.search(entry):
-                entries.labels += _read_label_templates(entry, n_columns)
-            elif "&" in entry or "[" in entry:
-                entries.conjunctions += _read_conjunctions(entry, n_columns)
-            else:
-                entries.singles += _read_singles(entry, n_columns)
-            _check_size(entries.size)
+            found = _read_entry(entry)
+            for cell in chain.from_iterable(map(_cells_of, found)):
+                check_column(cell.term, n_columns)
+            entries += found
+            _check_size(len(entries))
         except TemplateError as error:
             raise TemplateError(str(error), location=f"{location}:{number}") from None
     return entries
@@ -82,11 +63,23 @@ def check_column(term: Term, n_columns: int | None) -> None:
         )
 
 
-def _read_singles(entry: str, n_columns: int | None) -> list[Cell]:
+def _cells_of(entry: Entry) -> Sequence[Cell]:
+    if isinstance(entry, Cell):
+        return [entry]
+    return entry if isinstance(entry, tuple) else entry.cells
+
+
+def _read_entry(entry: str) -> Sequence[Entry]:
     left, at, right = entry.partition("@")
+    if left.strip() == LABEL:
+        if not at:
+            raise TemplateError(f"no offsets in `{entry}`; write `{LABEL} @ -1` for the label before")
+        return [LabelTemplate((offset,)) for offset in _read_offsets(right)]
+    if "&" in entry or "[" in entry or _LABEL.search(entry):
+        return _read_joined(entry, left, _read_offsets(right) if at else [0])
     if not at:
         raise TemplateError(f"no offsets in `{entry}`; write `{entry} @ 0` for the current token")
-    terms = list(_read_terms(left, n_columns))
+    terms = list(_read_terms(left))
     if not terms:
         raise TemplateError(f"no terms before `@` in `{entry}`; write for example `word {entry}`")
     offsets = _read_offsets(right)
@@ -94,63 +87,48 @@ def _read_singles(entry: str, n_columns: int | None) -> list[Cell]:
     return [Cell(term, offset) for offset in offsets for term in terms]
 
 
-def _read_conjunctions(entry: str, n_columns: int | None) -> list[tuple[Cell, ...]]:
-    left, at, right = entry.partition("@")
-    choices = [_read_cell(part, n_columns) for part in left.split("&")]
-    if len(choices) < 2:
-        raise TemplateError(f"a conjunction needs two cells or more, found `{entry}`; {_as_single(choices[0])}")
-    shifts = _read_offsets(right) if at else [0]
-    _check_size(prod(len(choice) for choice in choices) * len(shifts))
-    found = [tuple(Cell(c.term, c.offset + shift) for c in cells) for shift in shifts for cells in product(*choices)]
-    for cells in found:
-        check_conjunction(cells)
-    return found
-
-
-def _read_label_templates(entry: str, n_columns: int | None) -> list[LabelTemplate]:
-    """`label @ -1, 1`, or labels and cells joined by `&`."""
-    left, at, right = entry.partition("@")
-    if left.strip() == LABEL:
-        if not at:
-            raise TemplateError(f"no offsets in `{entry}`; write `{LABEL} @ -1` for the label before")
-        return [LabelTemplate((offset,)) for offset in _read_offsets(right)]
+def _read_joined(entry: str, joined: str, shifts: Sequence[int]) -> list[Entry]:
+    """Cells joined by `&` are a conjunction; with labels among them, a template of labels."""
     labels: list[int] = []
     choices: list[list[Cell]] = []
-    for part in left.split("&"):
+    for part in joined.split("&"):
         if found := _LABEL_CELL.fullmatch(part):
             labels.append(_read_integer(found[1]))
         elif _LABEL.search(part):
-            found_text = part.strip()
-            raise TemplateError(
-                f"expected a label such as `{LABEL}[-1]`, or `{LABEL} @ -1` alone, found `{found_text}`"
-            )
+            expected = f"a label such as `{LABEL}[-1]`, or `{LABEL} @ -1` alone"
+            raise TemplateError(f"expected {expected}, found `{part.strip()}`")
         else:
-            choices.append(_read_cell(part, n_columns))
-    shifts = _read_offsets(right) if at else [0]
-    _check_size(prod(len(choice) for choice in choices) * len(shifts))
-    return [
-        LabelTemplate(tuple(o + shift for o in labels), tuple(Cell(c.term, c.offset + shift) for c in cells))
-        for shift in shifts
-        for cells in product(*choices)
-    ]
+            choices.append(_read_cell(part))
+    if not labels and len(choices) < 2:
+        raise TemplateError(f"a conjunction needs two cells or more, found `{entry}`; {_as_single(choices[0])}")
+    _check_size(prod(map(len, choices)) * len(shifts))
+    entries: list[Entry] = []
+    for shift, cells in product(shifts, product(*choices)):
+        shifted = tuple(Cell(cell.term, cell.offset + shift) for cell in cells)
+        if labels:
+            entries.append(LabelTemplate(tuple(offset + shift for offset in labels), shifted))
+        else:
+            check_conjunction(shifted)
+            entries.append(shifted)
+    return entries
 
 
 def _as_single(cells: Sequence[Cell]) -> str:
     return f"for one cell write `{' '.join(_write_terms([cell.term for cell in cells]))} @ {cells[0].offset}`"
 
 
-def _read_cell(text: str, n_columns: int | None) -> list[Cell]:
+def _read_cell(text: str) -> list[Cell]:
     """The cells of `suffix(1..3)[-1]`: several where the argument is a range."""
     name, bracket, offset = text.strip().rpartition("[")
     if not bracket or not offset.endswith("]"):
         raise TemplateError(f"expected a cell such as `word[-1]`, found `{text.strip()}`")
-    terms = list(_read_terms(name, n_columns))
+    terms = list(_read_terms(name))
     if len({(term.function, term.column) for term in terms}) != 1:
         raise TemplateError(f"expected one term before the bracket, found `{text.strip()}`; join cells with `&`")
     return [Cell(term, _read_integer(offset[:-1])) for term in terms]
 
 
-def _read_terms(text: str, n_columns: int | None) -> Iterator[Term]:
+def _read_terms(text: str) -> Iterator[Term]:
     position, end = 0, len(text.rstrip())
     while position < end:
         found = _TERM.match(text, position)
@@ -162,9 +140,7 @@ def _read_terms(text: str, n_columns: int | None) -> Iterator[Term]:
         column = 0 if found["column"] is None else _read_integer(found["column"])
         arguments: Iterable[int | None] = [None] if found["arguments"] is None else _read_range(found["arguments"])
         for argument in arguments:
-            term = Term(found["name"], argument, column)
-            check_column(term, n_columns)
-            yield term
+            yield Term(found["name"], argument, column)
 
 
 def _read_offsets(text: str) -> list[int]:
@@ -218,15 +194,13 @@ def _write_terms(terms: Sequence[Term]) -> list[str]:
     """`suffix(1..3)` for three neighbours that go up by one: argument − index is the same in a run."""
     texts = []
     numbered = enumerate(terms)
-    for _, run in groupby(numbered, key=lambda pair: (pair[1].function, pair[1].column, _number(pair[1]) - pair[0])):
+    for _, run in groupby(
+        numbered, key=lambda pair: (pair[1].function, pair[1].column, (pair[1].argument or 0) - pair[0])
+    ):
         alike = [term for _, term in run]
         first, last = alike[0], alike[-1]
         texts.append(first.text if first == last else first.text.replace(")", f"..{last.argument})"))
     return texts
-
-
-def _number(term: Term) -> int:
-    return 0 if term.argument is None else term.argument
 
 
 def _write_offsets(offsets: Sequence[int]) -> str:

@@ -23,7 +23,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tagwright._jit import tight_kernel
 from tagwright.arrays import Ints, Longs, Shorts
 
 OPEN = 0
@@ -33,7 +32,7 @@ OPEN_SHARE = 0.001
 
 @dataclass(frozen=True, slots=True)
 class TagDictionary:
-    """The label sets of all known forms. `source`: the row of a Dataset's forms that has the words."""
+    """The label sets of all known forms. `source`: the row of a batch's forms that has the words."""
 
     source: int
     sets_of: Ints  # [F]
@@ -62,11 +61,9 @@ class TagDictionary:
         return cls(source, sets_of, pointers, np.nonzero(sets)[1].astype(np.uint16))
 
     def find(self, data: Ints) -> Ints:
-        """The label set of every token [n] of a Dataset's forms [C, n]; those that training did not have are open."""
+        """The label set of every token [n], from a batch's forms [C, n]; words that training did not have are open."""
         forms = data[self.source]
-        sets = np.empty(len(forms), np.int32)
-        find_sets(forms, self.sets_of, sets)
-        return sets
+        return np.where(forms < len(self.sets_of), self.sets_of.take(forms, mode="clip"), np.int32(OPEN))
 
     @property
     def sizes(self) -> Longs:
@@ -82,11 +79,5 @@ class TagDictionary:
 
     @property
     def n_words(self) -> int:
-        """How many they are."""
+        """How many such words there are."""
         return len(self.restricted)
-
-
-@tight_kernel
-def find_sets(forms: Ints, sets_of: Ints, sets: Ints) -> None:
-    for p in range(forms.shape[0]):
-        sets[p] = sets_of[forms[p]] if forms[p] < sets_of.shape[0] else OPEN

@@ -26,7 +26,7 @@ class Preset:
     other_columns: str = ""
 
     def text(self, n_columns: int) -> str:
-        """The templates for data with so many columns."""
+        """The templates for data with `n_columns` columns."""
         further = [self.other_columns.replace(":C", f":{column}") for column in range(1, n_columns)]
         return "\n".join([self.words, *further])
 
@@ -157,9 +157,3 @@ PRESETS: dict[str, Preset] = {
         """,
     ),
 }
-
-
-def describe_presets() -> str:
-    """The presets for a person to choose from, a line each."""
-    width = max(map(len, PRESETS))
-    return "\n".join([f"{name:<{width}}  {preset.doc}" for name, preset in PRESETS.items()])

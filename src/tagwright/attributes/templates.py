@@ -18,7 +18,7 @@ from tagwright.attributes.cells import (
     CLUSTER,
     EDGES,
     Cell,
-    Item,
+    ColumnItem,
     LabelTemplate,
     Term,
     attribute_name,
@@ -30,7 +30,7 @@ from tagwright.attributes.language import check_column, read_entries, write_entr
 from tagwright.attributes.presets import CLUSTERS, PRESETS
 from tagwright.errors import DataError, TemplateError
 
-__all__ = ["EDGES", "Cell", "FeatureSet", "Item", "LabelTemplate", "Term", "attribute_name", "join_values", "resolve"]
+__all__ = ["EDGES", "Cell", "FeatureSet", "LabelTemplate", "Term", "attribute_name", "join_values", "resolve"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,9 @@ class FeatureSet:
         location: the file's name, for errors; n_columns: of the data, to refuse templates of other columns.
         """
         found = read_entries(text, location=location, n_columns=n_columns)
-        return cls(name, tuple(found.singles), tuple(found.conjunctions), tuple(found.labels))
+        singles = tuple(entry for entry in found if isinstance(entry, Cell))
+        conjunctions = tuple(entry for entry in found if isinstance(entry, tuple))
+        return cls(name, singles, conjunctions, tuple(entry for entry in found if isinstance(entry, LabelTemplate)))
 
     @classmethod
     def build(cls, name: str, lines: Iterable[str]) -> FeatureSet:
@@ -93,7 +95,7 @@ class FeatureSet:
         """The columns used, in order."""
         return tuple(sorted({cell.term.column for cell in self.cells}))
 
-    def explain(self, items: Sequence[Item], position: int) -> list[str]:
+    def explain(self, items: Sequence[ColumnItem], position: int) -> list[str]:
         """The names of all attributes of the token at `position`; labels are not looked at."""
         if not 0 <= position < len(items):
             raise DataError(f"expected 0 to {len(items) - 1}, found {position}", location="position")

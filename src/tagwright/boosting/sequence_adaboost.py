@@ -6,7 +6,6 @@ Boosting adds few features, so that the model of the chosen ones is small: all o
 from __future__ import annotations
 
 import time
-import warnings
 from dataclasses import replace
 from typing import Any, Self
 
@@ -18,7 +17,7 @@ from tagwright.boosting.chosen import Chosen, ChosenFeature, Numbering, feature_
 from tagwright.boosting.training_set import TrainingSet, split_chain
 from tagwright.encode.pruned import prune
 from tagwright.encode.text import Sentences
-from tagwright.errors import ConvergenceWarning, ParameterError
+from tagwright.errors import ConvergenceWarning, ParameterError, warn
 from tagwright.learners._base import SequenceTagger
 from tagwright.learners._decoder import Decoder, Scores
 from tagwright.learners._estimator import FLAG, NOT_NEGATIVE, WHOLE, Range, fitted, of_one_fit, one_of, parameter
@@ -175,7 +174,7 @@ class SequenceAdaBoost(SequenceTagger):
             message = (
                 f"no weak learner lowers the risk after {rounds} rounds: features and labels have no more in common"
             )
-            warnings.warn(message, ConvergenceWarning, stacklevel=5)
+            warn(message, ConvergenceWarning)
         warn_of_end(reason, rounds)
 
     def _decode(self, scores: LinearMap, weights: Doubles) -> Decoder:

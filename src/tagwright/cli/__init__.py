@@ -1,7 +1,7 @@
 """The command line, the outer end of the flow: `tagwright train | tag | evaluate | inspect | compare | clusters`.
 
-One file a command, imported when that command is called: `tagwright --help` loads neither NumPy nor Numba. Here is what
-the commands share: exit codes, and how errors reach a person.
+One file for each command, imported when that command is called: `tagwright --help` loads neither NumPy nor Numba. Here
+is what the commands share: exit codes, and how errors reach a person.
 
     0    done (also a training stopped by Ctrl-C that kept its model, a comparison that shows what is finished)
     1    input that cannot be used: one line on stderr says where, what and the cure
@@ -49,12 +49,14 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _run(arguments: argparse.Namespace) -> None:
-    """Import the command's module and run it. What is imported stays, so no garbage is looked for in it (50 ms)."""
+    """Import the command's module and run it. What is imported stays, so the garbage collector skips it (50 ms)."""
     gc.disable()
     command = import_module(f"tagwright.cli.{arguments.command}")
+    console = import_module("tagwright.cli.console")
     gc.freeze()
     gc.enable()
-    command.run(arguments)
+    with console.notes(quiet=arguments.quiet):
+        command.run(arguments)
 
 
 def _describe(error: Exception) -> str:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from argparse import Namespace
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing
 
 from tagwright.attributes.clusters import WordClusters
-from tagwright.attributes.exchange import MOST_PASSES, Tell
-from tagwright.cli.console import notes, print_json
+from tagwright.attributes.exchange import MOST_PASSES
+from tagwright.cli.console import print_json
 from tagwright.cli.corpus import find_source
 from tagwright.cli.output import check_target
 from tagwright.io import read_sentences
@@ -20,34 +18,21 @@ from tagwright.optim.progress import Progress, ProgressLine
 def run(arguments: Namespace) -> None:
     """Learn clusters as the command line says."""
     check_target(arguments.out)
-    with notes(quiet=arguments.quiet):
-        source = read_sentences(find_source(arguments.file), format=arguments.format, label=None, n_inputs=1)
-        sentences = [list(sentence.items) for sentence in source]
-        began = time.perf_counter()
-        with shown_passes(quiet=arguments.quiet) as tell:
-            clusters = WordClusters.learn(
-                sentences, n_clusters=arguments.number, min_count=arguments.min_count, tell=tell
-            )
-        clusters.write(arguments.out)
-        report(arguments, clusters, sum(map(len, sentences)), time.perf_counter() - began)
+    source = read_sentences(find_source(arguments.file), format=arguments.format, label=None, n_inputs=1)
+    sentences = [list(sentence.items) for sentence in source]
+    began = time.perf_counter()
+    with closing(ProgressLine(quiet=arguments.quiet)) as line:
 
+        def tell(passes: int, moved: int) -> None:
+            line(Progress(passes, MOST_PASSES, moved, None, None, time.perf_counter() - began, unit="pass"))
 
-@contextmanager
-def shown_passes(*, quiet: bool) -> Iterator[Tell]:
-    """Passes over all words, on a terminal."""
-    line, began = ProgressLine(show=not quiet and sys.stderr.isatty()), time.perf_counter()
-
-    def tell(passes: int, moved: int) -> None:
-        line(Progress(passes, MOST_PASSES, moved, None, None, time.perf_counter() - began, unit="pass"))
-
-    try:
-        yield tell
-    finally:
-        line.close()
+        clusters = WordClusters.learn(sentences, n_clusters=arguments.number, min_count=arguments.min_count, tell=tell)
+    clusters.write(arguments.out)
+    report(arguments, clusters, sum(map(len, sentences)), time.perf_counter() - began)
 
 
 def report(arguments: Namespace, clusters: WordClusters, n_tokens: int, seconds: float) -> None:
-    """Tell a person or a machine what was found."""
+    """Print what was found, for a person or as JSON."""
     if arguments.json:
         facts = {"tokens": n_tokens, "words": len(clusters), "clusters": clusters.n_clusters, "seconds": seconds}
         print_json({**facts, "file": arguments.out})

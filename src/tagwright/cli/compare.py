@@ -10,27 +10,18 @@ from __future__ import annotations
 import sys
 import time
 from argparse import Namespace
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
-from tagwright.cli.console import note, notes, print_json
-from tagwright.cli.corpus import FileOptions, LabelledFile, collect, open_like, open_training
+from tqdm import tqdm
+
+from tagwright.cli.console import note, print_json
+from tagwright.cli.corpus import LabelledFile, collect, open_like, open_training
 from tagwright.cli.interrupt import Stop
 from tagwright.cli.output import check_target
 from tagwright.cli.settings import check_learner, find_features, make_learner, share_settings
-from tagwright.comparison import (
-    Comparison,
-    Job,
-    Plan,
-    Run,
-    draw_comparison,
-    format_comparison,
-    make_plan,
-    summarise,
-)
+from tagwright.comparison import Comparison, Job, Plan, Run, draw_comparison, format_comparison, make_plan, summarise
 from tagwright.errors import ParameterError
-from tagwright.learners import LEARNERS, SequenceTagger
+from tagwright.learners import LEARNERS
 from tagwright.optim.progress import Progress
 from tagwright.plots import require_plots, save_figure
 
@@ -43,21 +34,20 @@ def run(arguments: Namespace) -> None:
     if arguments.plot is not None:
         check_target(arguments.plot)
         require_plots(arguments.plot)
-    with notes(quiet=arguments.quiet):
-        corpus, plan = read_plan(arguments)
-        stop = Stop("stopping, what is finished will be shown")
-        runs = run_all(plan, stop, quiet=arguments.quiet)
-        if not runs:
-            raise KeyboardInterrupt
-        found = summarise(plan, runs)
-        if stop.asked and not arguments.quiet:
-            note(f"interrupted: {found.runs} of {found.planned} runs are finished")
-        if arguments.plot is not None:
-            save_figure(draw_comparison(found, title=corpus.name), arguments.plot)
-        if arguments.json:
-            print_json(describe(arguments, corpus) | found.to_json() | {"interrupted": stop.asked})
-        else:
-            print(format_report(arguments, corpus, found))
+    corpus, plan = read_plan(arguments)
+    stop = Stop("stopping, what is finished will be shown")
+    runs = run_all(plan, stop, quiet=arguments.quiet)
+    if not runs:
+        raise KeyboardInterrupt
+    found = summarise(plan, runs)
+    if stop.asked and not arguments.quiet:
+        note(f"interrupted: {found.runs} of {found.planned} runs are finished")
+    if arguments.plot is not None:
+        save_figure(draw_comparison(found, title=corpus.name), arguments.plot)
+    if arguments.json:
+        print_json(describe(arguments, corpus) | found.to_json() | {"interrupted": stop.asked})
+    else:
+        print(format_report(arguments, corpus, found))
 
 
 def read_plan(arguments: Namespace) -> tuple[LabelledFile, Plan]:
@@ -71,102 +61,61 @@ def read_plan(arguments: Namespace) -> tuple[LabelledFile, Plan]:
     models = {
         name: make_learner(name, settings[name], seed=arguments.seed, threads=arguments.threads) for name in names
     }
-    sentences = open_training(arguments.file, FileOptions.of(arguments))
+    sentences = open_training(arguments, arguments.file)
     features = [find_features(name, sentences.layout.n_inputs) for name in dict.fromkeys(arguments.features)]
-    systems = [(name, with_features(model, choice)) for name, model in models.items() for choice in features]
+    systems = [
+        (name, type(model)(**{**model.get_params(), "features": choice}))
+        for name, model in models.items()
+        for choice in features
+    ]
     corpus = collect(sentences)
-    held = {name: read_held(getattr(arguments, name), corpus) for name in ("dev", "test")}
-    plan = make_plan(
-        systems,
-        corpus,
-        folds=arguments.folds,
-        draws=arguments.draws,
-        size=arguments.size,
-        sizes=arguments.sizes,
-        random_state=arguments.seed,
-        **held,
-    )
-    return corpus, plan
-
-
-def with_features(model: SequenceTagger, features: object) -> SequenceTagger:
-    """A learner like `model` with other features."""
-    return type(model)(**{**model.get_params(), "features": features})
-
-
-def read_held(name: str | None, corpus: LabelledFile) -> LabelledFile | None:
-    """A dev or test file, which has the columns of the first."""
-    return None if name is None else collect(open_like(name, corpus.layout))
+    options = {name: getattr(arguments, name) for name in ("folds", "draws", "size", "sizes")}
+    for name in ("dev", "test"):
+        file = getattr(arguments, name)
+        options[name] = None if file is None else collect(open_like(file, corpus.layout))
+    return corpus, make_plan(systems, corpus, random_state=arguments.seed, **options)
 
 
 def run_all(plan: Plan, stop: Stop, *, quiet: bool) -> list[Run]:
-    """The runs, all or as many as there are when the user stops them."""
+    """The runs, all or as many as there are when the user stops them; on a terminal, a line tells how far they are."""
     finished: list[Run] = []
-    with shown_runs(plan, quiet=quiet) as line, stop.on_interrupt():
+    silent = True if quiet else None  # None: unless stderr is a terminal
+    with (
+        tqdm(total=len(plan.jobs), file=sys.stderr, disable=silent, leave=False, bar_format=LINE) as bar,
+        stop.on_interrupt(),
+    ):
+        drawn = 0.0
+
+        def begin(job: Job) -> None:
+            part = f"draw {job.split.draw + 1}" + ("" if job.split.fold is None else f", fold {job.split.fold + 1}")
+            bar.set_description_str(f"{plan.names[job.system]}, {part}, {job.size} sentences")
+
+        def show_training(progress: Progress) -> None:
+            nonlocal drawn
+            if time.monotonic() - drawn > REDRAW:
+                drawn = time.monotonic()
+                bar.set_postfix_str(f"{progress.unit} {progress.iteration}")
+
         for model in plan.models:
-            model.set_params(callbacks=[stop, line.show_training])
+            model.set_params(callbacks=[stop, show_training])
         try:
-            for run in plan.run(begin=line.begin, stop=lambda: stop.asked):
+            for run in plan.run(begin=begin, stop=lambda: stop.asked):
                 finished.append(run)
-                line.end()
+                bar.update()
         except KeyboardInterrupt:  # the second one, between trainings
             stop.asked = True
     return finished
 
 
-class RunLine:
-    """One moving line on a terminal: how many runs are done, what is being trained, how far it is."""
-
-    def __init__(self, plan: Plan, bar: Any) -> None:
-        self._plan = plan
-        self._bar = bar
-        self._drawn = 0.0
-
-    def begin(self, job: Job) -> None:
-        part = f"draw {job.split.draw + 1}" + ("" if job.split.fold is None else f", fold {job.split.fold + 1}")
-        if self._bar is not None:
-            self._bar.set_description_str(f"{self._plan.names[job.system]}, {part}, {job.size} sentences")
-
-    def show_training(self, progress: Progress) -> None:
-        if self._bar is not None and time.monotonic() - self._drawn > REDRAW:
-            self._drawn = time.monotonic()
-            self._bar.set_postfix_str(f"{progress.unit} {progress.iteration}")
-
-    def end(self) -> None:
-        if self._bar is not None:
-            self._bar.update()
-
-
-@contextmanager
-def shown_runs(plan: Plan, *, quiet: bool) -> Iterator[RunLine]:
-    """A line where somebody looks."""
-    if quiet or not sys.stderr.isatty():
-        yield RunLine(plan, None)
-        return
-    from tqdm import tqdm  # here, because only people need it
-
-    with tqdm(total=len(plan.jobs), file=sys.stderr, leave=False, bar_format=LINE) as bar:
-        yield RunLine(plan, bar)
-
-
 def describe(arguments: Namespace, corpus: LabelledFile) -> dict[str, Any]:
-    """What was compared on, for JSON."""
-    return {
-        "file": corpus.name,
-        "sentences": len(corpus.X),
-        "tokens": corpus.n_tokens,
-        "folds": None if arguments.test else arguments.folds,
-        "draws": arguments.draws,
-        "size": arguments.size,
-        "sizes": arguments.sizes,
-        "dev": arguments.dev,
-        "test": arguments.test,
-        "seed": arguments.seed,
-    }
+    """What the systems were compared on, for JSON."""
+    facts = {"file": corpus.name, "sentences": len(corpus.X), "tokens": corpus.n_tokens}
+    options = {name: getattr(arguments, name) for name in ("folds", "draws", "size", "sizes", "dev", "test", "seed")}
+    return facts | options | ({"folds": None} if arguments.test else {})
 
 
 def format_report(arguments: Namespace, corpus: LabelledFile, found: Comparison) -> str:
-    """The table under a line that says on what."""
+    """A line that says what the systems were compared on, and the table."""
     how = f"test on {arguments.test}" if arguments.test else f"{arguments.folds} folds"
     size = f" of {arguments.size:,} sentences" if arguments.size else ""
     draws = f", {arguments.draws} draws{size}" if arguments.draws > 1 else f", one draw{size}" if size else ""

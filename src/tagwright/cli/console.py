@@ -1,4 +1,4 @@
-"""What reaches a person on standard error beside errors, and JSON for machines on standard output."""
+"""Notes for people on standard error, and JSON for machines on standard output."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def print_json(content: Mapping[str, Any]) -> None:
 
 @contextmanager
 def notes(*, quiet: bool) -> Iterator[None]:
-    """While this lasts, warnings and the first compilation of kernels are told as notes, or not at all."""
+    """While this lasts, warnings and the first compilation of kernels are shown as notes, or not at all."""
     with warnings.catch_warnings(), _watched_compiler(quiet=quiet):
         warnings.simplefilter("ignore" if quiet else "default", UserWarning)
         warnings.showwarning = lambda message, *_rest, **_more: note(str(message))
@@ -35,19 +35,13 @@ def notes(*, quiet: bool) -> Iterator[None]:
 
 
 def _watched_compiler(*, quiet: bool) -> AbstractContextManager[object]:
-    """While this lasts, say so when Numba begins to compile: it tells when a kernel is not in its cache."""
+    """While this lasts, say so once Numba begins to compile a kernel: it does where the kernel is not in its cache."""
     if numba is None or quiet:
         return nullcontext()
-    event = numba.core.event
-    listener: AbstractContextManager[object] = event.install_listener("numba:compile", _announcer(event.Listener))
-    return listener
-
-
-def _announcer(base: Any) -> object:
-    """A listener of Numba's events that speaks at the first one."""
+    event: Any = numba.core.event
     first = Lock()
 
-    class Announcer(base):  # type: ignore[misc]  # Numba is not typed
+    class Announcer(event.Listener):  # type: ignore[misc]  # Numba is not typed
         def on_start(self, event: object) -> None:
             if first.acquire(blocking=False):
                 note(COMPILING)
@@ -55,4 +49,5 @@ def _announcer(base: Any) -> object:
         def on_end(self, event: object) -> None:
             pass
 
-    return Announcer()
+    listener: AbstractContextManager[object] = event.install_listener("numba:compile", Announcer())
+    return listener

@@ -1,4 +1,4 @@
-"""Labelled sentences for `train` and `evaluate`: a source read whole, without the lines it was written in.
+"""Files as the commands take them: where they are, how they are read, labelled sentences read whole.
 
 The word `sample` stands for the embedded corpus wherever a file is taken (./sample is a file of that name).
 """
@@ -7,15 +7,16 @@ from __future__ import annotations
 
 import os
 from argparse import Namespace
-from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any
 
 from tagwright.errors import DataError, ParameterError
-from tagwright.io import Layout, Sentences, read_like, read_sentences
+from tagwright.io import FORMATS, Layout, Sentences, read_like, read_sentences
+from tagwright.io.crfsuite import LAYOUT as CRFSUITE_LAYOUT
+from tagwright.learners import SequenceTagger
 from tagwright.sequence import Labelled
 
-SAMPLE, SAMPLE_COLUMN = "sample", "pos"
+SAMPLE = "sample"
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,34 +36,37 @@ def find_source(name: str) -> str:
     return str(sample_path())
 
 
-class FileOptions(NamedTuple):
-    """What the command line says of how a file is read."""
-
-    format: str = "auto"
-    column: str = "auto"
-    inputs: list[str] | None = None
-
-    @classmethod
-    def of(cls, arguments: Namespace) -> FileOptions:
-        return cls(arguments.format, "auto" if arguments.column is None else arguments.column, arguments.inputs)
+def reading_options(arguments: Namespace) -> dict[str, Any]:
+    """What the command line says of how a file is read, as `read_like` takes it."""
+    label = "auto" if arguments.column is None else arguments.column
+    return {"format": arguments.format, "label": label, "inputs": arguments.inputs}
 
 
-AUTO = FileOptions()
-
-
-def open_training(name: str, options: FileOptions) -> Sentences:
+def open_training(arguments: Namespace, name: str) -> Sentences:
     """The sentences of a training file; the first lines are read to find its layout."""
-    format, column, inputs = options
-    label = SAMPLE_COLUMN if name == SAMPLE and column == "auto" else column
-    return read_sentences(find_source(name), format=format, label=label, inputs=inputs)
+    options = reading_options(arguments)
+    if name == SAMPLE and options["label"] == "auto":
+        from tagwright.datasets import DEFAULT_COLUMN
+
+        options["label"] = DEFAULT_COLUMN
+    return read_sentences(find_source(name), **options)
 
 
-def open_like(name: str, trained: Layout, options: FileOptions = AUTO) -> Sentences:
-    """The sentences of a labelled file, read as the training file was."""
-    format, label, inputs = options
-    if trained.label is None and label == "auto":  # a model that was trained in Python
-        return read_sentences(find_source(name), format=format, inputs=inputs, n_inputs=trained.n_inputs)
-    return read_like(find_source(name), trained, format=format, labelled=True, label=label, inputs=inputs)
+def open_like(name: str, trained: Layout, options: dict[str, Any] | None = None) -> Sentences:
+    """The sentences of a labelled file, read as the training file was; `options` override that."""
+    options = {"label": "auto"} if options is None else options
+    if trained.label is None and options["label"] == "auto":  # a model that was trained in Python
+        return read_sentences(find_source(name), n_inputs=trained.n_inputs, **options)
+    return read_like(find_source(name), trained, labelled=True, **options)
+
+
+def training_layout(model: SequenceTagger) -> Layout:
+    """How to read files for a model: as its training file was, or by the columns of its items if there was none."""
+    stored = model.info_.get("layout")
+    if stored is not None:
+        return Layout.from_json(stored, FORMATS)
+    width = model.encoder_.width
+    return Layout("columns", None, tuple(range(width))) if width else CRFSUITE_LAYOUT
 
 
 def collect(sentences: Sentences) -> LabelledFile:
@@ -88,14 +92,8 @@ def hold_out(corpus: LabelledFile, share: str) -> tuple[LabelledFile, LabelledFi
         part = 0.0
     if not 0 < part < 1:
         raise ParameterError(f"--dev: found {share!r}, expected a file or a share between 0% and 100%")
-    held = list(_spread(len(corpus.X), part))
-    if not 0 < len(held) < len(corpus.X):
-        raise DataError(
-            f"{share} of {len(corpus.X)} sentences leaves one side empty; give a file for --dev", location=corpus.name
-        )
-    return corpus.take(sorted({*range(len(corpus.X))} - {*held})), corpus.take(held)
-
-
-def _spread(n: int, part: float) -> Iterator[int]:
-    """About n · part numbers below n, evenly apart."""
-    return (i for i in range(n) if int((i + 1) * part + 1e-9) > int(i * part + 1e-9))
+    n = len(corpus.X)
+    held = [i for i in range(n) if int((i + 1) * part + 1e-9) > int(i * part + 1e-9)]
+    if not 0 < len(held) < n:
+        raise DataError(f"{share} of {n} sentences leaves one side empty; give a file for --dev", location=corpus.name)
+    return corpus.take(sorted({*range(n)} - {*held})), corpus.take(held)

@@ -8,13 +8,12 @@ from argparse import Namespace
 from collections import Counter
 from itertools import chain
 
-from tagwright.cli.console import note, notes, print_json
-from tagwright.cli.corpus import FileOptions, LabelledFile, collect, open_like
-from tagwright.cli.models import open_model
+from tagwright.cli.console import note, print_json
+from tagwright.cli.corpus import LabelledFile, collect, open_like, reading_options, training_layout
 from tagwright.cli.output import check_target, write_text
-from tagwright.cli.report import Measured, measure
+from tagwright.cli.report import Tagged, tag_corpus
 from tagwright.errors import DataError
-from tagwright.learners import SequenceTagger
+from tagwright.learners import SequenceTagger, load
 
 PAGE = "index.html"
 
@@ -22,19 +21,20 @@ PAGE = "index.html"
 def run(arguments: Namespace) -> None:
     """Evaluate as the command line says."""
     page = None if arguments.report is None else prepare_page(arguments.report)
-    with notes(quiet=arguments.quiet):
-        loaded = open_model(arguments.model)
-        corpus = collect(open_like(arguments.file, loaded.layout, FileOptions.of(arguments)))
-        found = measure(loaded.model, corpus)
-        if not arguments.quiet:
-            tell_unknown_labels(loaded.model, corpus)
-        if page is not None:
-            write_page(page, loaded.model, corpus, found)
-        if arguments.json:
-            speed = {"seconds": found.seconds, "tokens_per_second": found.tokens_per_second}
-            print_json(found.scores.to_json() | speed | ({} if page is None else {"report": page}))
-        else:
-            print(format_report(found) + ("" if page is None else f"\n\nreport: {page}"))
+    model = load(arguments.model)
+    corpus = collect(open_like(arguments.file, training_layout(model), reading_options(arguments)))
+    found = tag_corpus(model, corpus)
+    if not arguments.quiet:
+        note_unknown_labels(model, corpus)
+    if page is not None:
+        from tagwright.cli.page.evaluation import evaluation_page  # only those who want a page wait for it
+
+        write_text(page, evaluation_page(found))
+    if arguments.json:
+        speed = {"seconds": found.seconds, "tokens_per_second": found.tokens_per_second}
+        print_json(found.scores.to_json() | speed | ({} if page is None else {"report": page}))
+    else:
+        print(format_report(found) + ("" if page is None else f"\n\nreport: {page}"))
 
 
 def prepare_page(folder: str) -> str:
@@ -48,14 +48,7 @@ def prepare_page(folder: str) -> str:
     return page
 
 
-def write_page(path: str, model: SequenceTagger, corpus: LabelledFile, found: Measured) -> None:
-    """Write the report in HTML, whole or not at all."""
-    from tagwright.cli.page.evaluation import evaluation_page  # only those who want a page wait for it
-
-    write_text(path, evaluation_page(model, corpus, found))
-
-
-def tell_unknown_labels(model: SequenceTagger, corpus: LabelledFile) -> None:
+def note_unknown_labels(model: SequenceTagger, corpus: LabelledFile) -> None:
     """Note labels that the model cannot give: they count as errors."""
     unknown = Counter(chain.from_iterable(corpus.y))
     for label in model.labels_:
@@ -69,7 +62,7 @@ def tell_unknown_labels(model: SequenceTagger, corpus: LabelledFile) -> None:
         )
 
 
-def format_report(found: Measured) -> str:
+def format_report(found: Tagged) -> str:
     """The scores as tables, and the speed."""
     width = shutil.get_terminal_size().columns
     speed = f"tagged in {found.seconds:.3f} s ({found.tokens_per_second:,.0f} tokens/s)"

@@ -10,24 +10,23 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-from tagwright.cli.console import notes, print_json
-from tagwright.cli.explain import explain, format_explained
+from tagwright.cli.console import print_json
+from tagwright.cli.corpus import training_layout
 from tagwright.cli.learned import (
-    Transition,
-    Trigram,
-    dictionary_size,
-    learned_scores,
+    describe_dictionary,
+    describe_kernel,
+    explain,
+    find_measure,
     template_sizes,
     top_weights,
     transitions,
     trigrams,
 )
-from tagwright.cli.models import LoadedModel, open_model
 from tagwright.cli.output import write_text
 from tagwright.cli.report import count
 from tagwright.cli.support import find_support, format_support, summarise, support_html, support_json
 from tagwright.errors import ParameterError
-from tagwright.learners import SequenceTagger
+from tagwright.learners import SequenceTagger, load
 
 SHOWN_TRANSITIONS = 10
 SHOWN_CHOSEN, SHOWN_ROUNDS = 20, 5
@@ -36,31 +35,27 @@ NOT_SHOWN = ("features", "n_jobs", "verbose", "callbacks", "warm_start")
 
 def run(arguments: Namespace) -> None:
     """Inspect as the command line says."""
-    with notes(quiet=arguments.quiet):
-        loaded = open_model(arguments.model)
-        model = loaded.model
-        labels = check_labels(arguments.label, model)
-        if arguments.html is not None and arguments.support is None:
-            raise ParameterError("--html: there is a page of support sequences only; give --support too")
-        if arguments.attributes is not None:
-            explained = explain(model, arguments.attributes)
-            if arguments.json:
-                print_json({"tokens": [token.to_json() for token in explained]})
-            else:
-                print(format_explained(explained))
-        elif arguments.support is not None:
-            support = find_support(model, None if arguments.support < 0 else arguments.support)
-            if arguments.html is not None:
-                write_text(arguments.html, support_html(support, arguments.top))
-            elif arguments.json:
-                print_json(support_json(support))
-            else:
-                print(format_support(support, arguments.top))
-        elif arguments.json:
-            print_json(describe(loaded, arguments.model, labels, arguments.top))
-        else:
-            found = describe(loaded, arguments.model, labels, arguments.top)
-            print(format_text(found, templates=not arguments.label))
+    model = load(arguments.model)
+    labels = check_labels(arguments.label, model)
+    if arguments.html is not None and arguments.support is None:
+        raise ParameterError("--html: there is a page of support sequences only; give --support too")
+    content: dict[str, Any]
+    if arguments.attributes is not None:
+        content = {"tokens": explain(model, arguments.attributes)}
+        text = format_explained(content["tokens"])
+    elif arguments.support is not None:
+        support = find_support(model, None if arguments.support < 0 else arguments.support)
+        if arguments.html is not None:
+            write_text(arguments.html, support_html(support, arguments.top))
+            return
+        content, text = support_json(support), format_support(support, arguments.top)
+    else:
+        content = describe(model, arguments.model, labels, arguments.top)
+        text = format_text(content, templates=not arguments.label)
+    if arguments.json:
+        print_json(content)
+    else:
+        print(text)
 
 
 def check_labels(wanted: Sequence[str], model: SequenceTagger) -> list[str]:
@@ -71,23 +66,19 @@ def check_labels(wanted: Sequence[str], model: SequenceTagger) -> list[str]:
     return list(wanted) or list(model.labels_)
 
 
-def describe(loaded: LoadedModel, path: str, labels: Sequence[str], top: int) -> dict[str, Any]:
+def describe(model: SequenceTagger, path: str, labels: Sequence[str], top: int) -> dict[str, Any]:
     """All that `inspect` shows, as JSON holds it."""
-    model = loaded.model
     encoder = model.encoder_
     features = encoder.features
     shown = set(labels)
-    dictionary, scores, support = (
-        dictionary_size(model),
-        learned_scores(model.decoder_.scores),
-        model.support_sentences(),
-    )
+    params = {name: value for name, value in model.get_params().items() if name not in NOT_SHOWN}
+    support, chosen = model.support_sentences(), model.chosen_features()
     return {
         "model": path,
         "model_bytes": os.path.getsize(path),
         "learner": model.learner,
-        "params": {name: value for name, value in model.get_params().items() if name not in NOT_SHOWN},
-        "changed": changed_parameters(model),
+        "params": params,
+        "changed": {name: value for name, value in params.items() if value != model.parameters[name].default},
         "iterations": getattr(model, "n_iter_", None),
         "objective": getattr(model, "objective_", None),
         "converged": getattr(model, "converged_", None),
@@ -95,34 +86,22 @@ def describe(loaded: LoadedModel, path: str, labels: Sequence[str], top: int) ->
         "parameters": model.n_parameters_,
         "attributes": encoder.n_attributes,
         "words": len(encoder.columns[0].values) if encoder.columns else None,
-        "tag_dictionary": None if dictionary is None else dictionary._asdict(),
-        "kernel": None if scores.kernel is None else scores.kernel._asdict(),
+        "tag_dictionary": describe_dictionary(model),
+        "kernel": describe_kernel(model),
         "support": None if support is None else summarise(support),
         "labels": model.labels_,
         "features": None if features is None else {"name": features.name, "text": features.to_text()},
-        "layout": loaded.layout.to_json(),
+        "layout": training_layout(model).to_json(),
         "training": {name: value for name, value in model.info_.items() if name != "layout"},
         "templates": [size._asdict() for size in template_sizes(model)],
-        "measure": scores.measure,
+        "measure": find_measure(model),
         "weights": {label: pairs for label, pairs in top_weights(model, top).items() if label in shown},
         "contexts": {label: pairs for label, pairs in model.top_contexts(top).items() if label in shown},
         "order": [{"label": label, "place": rank} for label, rank in model.typical_order()],
-        "chosen": list_chosen(model, shown),
+        "chosen": None if chosen is None else [c._asdict() for c in chosen if shown & {c.attribute, c.label}],
         "transitions": [t for t in transitions(model) if t.previous in shown or t.current in shown],
         "trigrams": [t for t in trigrams(model) if not shown.isdisjoint(t[:3])],
     }
-
-
-def list_chosen(model: SequenceTagger, labels: set[str]) -> list[dict[str, Any]] | None:
-    """The features that boosting chose, in that order; None for other learners."""
-    found = model.chosen_features()
-    return None if found is None else [one._asdict() for one in found if labels & {one.attribute, one.label}]
-
-
-def changed_parameters(model: SequenceTagger) -> dict[str, Any]:
-    """The parameters that are not at their defaults."""
-    shown = {name: value for name, value in model.get_params().items() if name not in NOT_SHOWN}
-    return {name: value for name, value in shown.items() if value != model.parameters[name].default}
 
 
 def format_text(found: dict[str, Any], *, templates: bool = True) -> str:
@@ -231,15 +210,26 @@ def format_chosen(features: list[dict[str, Any]]) -> str:
     return "\n".join(lines)
 
 
-def format_transitions(found: Sequence[Transition | Trigram], what: str) -> str:
-    """The strongest ones either way, side by side."""
-    rows = [(" → ".join(map(str, one[:-1])), f"{one.score:8.2f}") for one in found]
+def format_transitions(found: Sequence[tuple[Any, ...]], what: str) -> str:
+    """The strongest ones either way, side by side; a score stands after its labels."""
+    rows = [(" → ".join(labels), f"{score:8.2f}") for *labels, score in found]
     best, worst = rows[:SHOWN_TRANSITIONS], rows[::-1][:SHOWN_TRANSITIONS]
     room = max(16, *[len(name) for name, _ in [*best, *worst]])
     lines = [f"{f'likely {what}':<{room + 12}}unlikely {what}"]
     for left, right in zip(best, worst, strict=True):
         lines.append("   ".join([f"{name:<{room}} {score}" for name, score in (left, right)]))
     return "\n".join(lines)
+
+
+def format_explained(explained: list[dict[str, Any]]) -> str:
+    """A block for each token: attributes by weight, those unknown to the model last."""
+    blocks = []
+    for one in explained:
+        known = [(name, weight) for name, weight in one["attributes"].items() if weight is not None]
+        lines = [f"  {weight:8.3f}  {name}" for name, weight in sorted(known, key=lambda pair: -pair[1])]
+        lines += [f"  {'new':>8}  {name}" for name, weight in one["attributes"].items() if weight is None]
+        blocks.append("\n".join([f"{one['token']}  →  {one['label']}", *lines]))
+    return "\n\n".join(blocks)
 
 
 def _hang(head: str, text: str, width: int) -> str:

@@ -1,4 +1,5 @@
 """What a model learned, by name: weights of attributes, transitions between labels, trigrams, attributes by template.
+`explain` has the attributes of the tokens of one sentence: why a token got its label.
 
 Weights are known where scores are linear (CRF, MEMM, perceptron) or tables of words (HMM: log-probabilities, all
 negative). With a kernel, training tokens have multipliers instead (support contexts). Every learner has a chain.
@@ -7,22 +8,23 @@ negative). With a kernel, training tokens have multipliers instead (support cont
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import singledispatch
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from tagwright.arrays import Floats, Longs
 from tagwright.attributes.lexicon import OPEN
+from tagwright.attributes.templates import EDGES
 from tagwright.encode.encoder import Encoder
 from tagwright.encode.forms import N_EDGES
+from tagwright.errors import DataError
 from tagwright.kernels.scores import KernelScores
 from tagwright.learners import SequenceTagger
 from tagwright.scores.linear import LinearScores
 from tagwright.scores.tables import TableScores
 
-START, STOP = "<s>", "</s>"
-WEIGHT = "weight"
+START, STOP = EDGES
+WEIGHT, LOG_PROBABILITY, MULTIPLIER = "weight", "log-probability", "multiplier of a support context"
 
 
 class TemplateSize(NamedTuple):
@@ -41,49 +43,13 @@ class Transition(NamedTuple):
     score: float
 
 
-class Trigram(NamedTuple):
-    """What the third label after two others weighs, in a model of second order."""
-
-    before: str
-    previous: str
-    current: str
-    score: float
-
-
-class DictionarySize(NamedTuple):
-    """A tag dictionary: the words it restricts, their mean number of labels, and the labels of all other words."""
-
-    words: int
-    labels_a_word: float
-    open_labels: int
-
-
-class KernelSize(NamedTuple):
-    """A kernel, and the support contexts it is expanded over: distinct training tokens with a multiplier."""
-
-    name: str
-    degree: int
-    gamma: float
-    coef0: float
-    contexts: int
-
-
-class LearnedScores:
-    """What the scores of a model learned. Here for scores of which nothing can be listed."""
-
-    measure: str | None = None  # what the numbers of `top` are
-    kernel: KernelSize | None = None
-
-    def top(self, label: int, n: int, names: Sequence[str]) -> list[tuple[str, float]]:
-        """What speaks for a label most: n names (of attributes: `names`) with their numbers, largest first."""
-        return []
-
-
-class LearnedWeights(LearnedScores):
+class Weights(NamedTuple):
     """Weights, or log-probabilities: values[i] is that of attributes[i] for labels[i]. Attributes ascend."""
 
-    def __init__(self, attributes: Longs, labels: Longs, values: Floats, measure: str) -> None:
-        self.attributes, self.labels, self.values, self.measure = attributes, labels, values, measure
+    attributes: Longs
+    labels: Longs
+    values: Floats
+    measure: str
 
     def top(self, label: int, n: int, names: Sequence[str]) -> list[tuple[str, float]]:
         """Weights that speak against the label are left out; log-probabilities are all below 0."""
@@ -99,67 +65,48 @@ class LearnedWeights(LearnedScores):
         found = self.values[first:last][self.labels[first:last] == label]
         return float(found[0]) if len(found) else 0.0
 
-    def count_between(self, first: int, last: int) -> int:
-        """Weights of the attributes `first` to `last` − 1."""
-        begin, end = np.searchsorted(self.attributes, [first, last])
-        return int(end - begin)
 
-
-class LearnedMultipliers(LearnedScores):
-    """Multipliers of support contexts. A context is named by its words, or by its attributes where it has none."""
-
-    measure = "multiplier of a support context"
-
-    def __init__(self, scores: KernelScores) -> None:
-        kernel = scores.kernel
-        self.kernel = KernelSize(kernel.name, kernel.degree, kernel.gamma, kernel.coef0, len(scores.support))
-        self._scores = scores
-
-    def top(self, label: int, n: int, names: Sequence[str]) -> list[tuple[str, float]]:
-        column, support = self._scores.coefficients[:, label], self._scores.support
-        best = np.argsort(-column, kind="stable")[:n]
-        found = []
-        for m in best[column[best] > 0].tolist():
-            attributes = [names[a] for a in support.attributes[support.pointers[m] : support.pointers[m + 1]]]
-            words = [name for name in attributes if name.startswith("word[") and " & " not in name]
-            found.append((" ".join(words or attributes), float(column[m])))
-        return found
-
-
-@singledispatch
-def learned_scores(scores: object) -> LearnedScores:
-    """What scores learned, by their kind."""
-    return LearnedScores()
-
-
-@learned_scores.register
-def _(scores: LinearScores) -> LearnedScores:
-    pointers = scores.pattern.pointers
-    attributes = np.repeat(np.arange(len(pointers) - 1), np.diff(pointers))
-    return LearnedWeights(attributes, scores.pattern.labels.astype(np.int64), scores.weights.values, WEIGHT)
-
-
-@learned_scores.register
-def _(scores: TableScores) -> LearnedScores:
-    rows, labels = scores.counts.rows + N_EDGES, scores.counts.labels.astype(np.int64)
-    return LearnedWeights(rows, labels, scores.table[rows, labels], "log-probability")
-
-
-@learned_scores.register
-def _(scores: KernelScores) -> LearnedScores:
-    return LearnedMultipliers(scores)
-
-
-def list_weights(model: SequenceTagger) -> LearnedWeights | None:
+def list_weights(model: SequenceTagger) -> Weights | None:
     """The model's weights, None where it has none that can be listed."""
-    found = learned_scores(model.decoder_.scores)
-    return found if isinstance(found, LearnedWeights) else None
+    scores = model.decoder_.scores
+    if isinstance(scores, LinearScores):
+        pointers = scores.pattern.pointers
+        attributes = np.repeat(np.arange(len(pointers) - 1), np.diff(pointers))
+        return Weights(attributes, scores.pattern.labels.astype(np.int64), scores.weights.values, WEIGHT)
+    if isinstance(scores, TableScores):
+        rows, labels = scores.counts.rows + N_EDGES, scores.counts.labels.astype(np.int64)
+        return Weights(rows, labels, scores.table[rows, labels], LOG_PROBABILITY)
+    return None
+
+
+def find_measure(model: SequenceTagger) -> str | None:
+    """What the numbers of `top_weights` are; None where there are none."""
+    weights = list_weights(model)
+    if weights is not None:
+        return weights.measure
+    return MULTIPLIER if isinstance(model.decoder_.scores, KernelScores) else None
 
 
 def top_weights(model: SequenceTagger, n: int) -> dict[str, list[tuple[str, float]]]:
     """For each label, what speaks for it most: attributes with their weights; with a kernel, support contexts."""
-    found, names = learned_scores(model.decoder_.scores), model.encoder_.attribute_names()
-    return {label: found.top(y, n, names) for y, label in enumerate(model.labels_)}
+    names, weights, scores = model.encoder_.attribute_names(), list_weights(model), model.decoder_.scores
+    if weights is not None:
+        return {label: weights.top(y, n, names) for y, label in enumerate(model.labels_)}
+    if isinstance(scores, KernelScores):
+        return {label: _top_multipliers(scores, y, n, names) for y, label in enumerate(model.labels_)}
+    return {label: [] for label in model.labels_}
+
+
+def _top_multipliers(scores: KernelScores, label: int, n: int, names: Sequence[str]) -> list[tuple[str, float]]:
+    """Support contexts with their multipliers; a context is named by its words, or by its attributes if it has none."""
+    column, support = scores.coefficients[:, label], scores.support
+    best = np.argsort(-column, kind="stable")[:n]
+    found = []
+    for m in best[column[best] > 0].tolist():
+        attributes = [names[a] for a in support.attributes[support.pointers[m] : support.pointers[m + 1]]]
+        words = [name for name in attributes if name.startswith("word[") and " & " not in name]
+        found.append((" ".join(words or attributes), float(column[m])))
+    return found
 
 
 def transitions(model: SequenceTagger) -> list[Transition]:
@@ -172,44 +119,49 @@ def transitions(model: SequenceTagger) -> list[Transition]:
     return sorted([t for t in found if np.isfinite(t.score) and t.score], key=lambda t: -t.score)
 
 
-def trigrams(model: SequenceTagger) -> list[Trigram]:
-    """The label trigrams that have a weight, strongest first; none of first order."""
+def trigrams(model: SequenceTagger) -> list[tuple[str, str, str, float]]:
+    """The label trigrams that have a weight (models of second order), and what it is, strongest first."""
     found = model.decoder_.trigrams
     if found is None:
         return []
     names = model.labels_
     order = np.argsort(-found.weights, kind="stable")
     columns = [part[order].tolist() for part in (*found.labels, found.weights)]
-    return [Trigram(names[p], names[q], names[c], weight) for p, q, c, weight in zip(*columns, strict=True) if weight]
+    return [(names[p], names[q], names[c], weight) for p, q, c, weight in zip(*columns, strict=True) if weight]
 
 
-def dictionary_size(model: SequenceTagger) -> DictionarySize | None:
-    """How many words the tag dictionary restricts; None where there is none."""
+def describe_dictionary(model: SequenceTagger) -> dict[str, Any] | None:
+    """The tag dictionary: the words it restricts, their mean number of labels, the labels of all other words."""
     found = model.decoder_.dictionary
     if found is None:
         return None
     sizes = found.sizes[found.restricted]
-    return DictionarySize(found.n_words, float(sizes.mean()) if len(sizes) else 0.0, int(found.sizes[OPEN]))
+    mean = float(sizes.mean()) if len(sizes) else 0.0
+    return {"words": found.n_words, "labels_a_word": mean, "open_labels": int(found.sizes[OPEN])}
+
+
+def describe_kernel(model: SequenceTagger) -> dict[str, Any] | None:
+    """The kernel, and the number of support contexts it is expanded over."""
+    scores = model.decoder_.scores
+    if not isinstance(scores, KernelScores):
+        return None
+    parts = {name: getattr(scores.kernel, name) for name in ("name", "degree", "gamma", "coef0")}
+    return {**parts, "contexts": len(scores.support)}
 
 
 def template_sizes(model: SequenceTagger) -> list[TemplateSize]:
     """The templates in the order of their attributes."""
     weights = list_weights(model)
-    return [
-        TemplateSize(text, size, None if weights is None else weights.count_between(base, base + size))
-        for text, base, size in _runs(model.encoder_)
-    ]
+    found, first = [], 0
+    for template, size in _count_attributes(model.encoder_):
+        last = first + size
+        within = None if weights is None else np.searchsorted(weights.attributes, [first, last])
+        found.append(TemplateSize(template, size, None if within is None else int(within[1] - within[0])))
+        first = last
+    return found
 
 
-def _runs(encoder: Encoder) -> Iterator[tuple[str, int, int]]:
-    """The runs of the attribute numbering, in its order: template, first attribute, how many."""
-    base = 0
-    for text, size in _sizes(encoder):
-        yield text, base, size
-        base += size
-
-
-def _sizes(encoder: Encoder) -> Iterator[tuple[str, int]]:
+def _count_attributes(encoder: Encoder) -> Iterator[tuple[str, int]]:
     """Templates and how many attributes they have: single terms first, then conjunctions."""
     for column, slots in zip(encoder.columns, encoder.slots, strict=False):  # the slots of conjunctions come after
         for slot in slots:
@@ -217,3 +169,39 @@ def _sizes(encoder: Encoder) -> Iterator[tuple[str, int]]:
                 yield f"{column.terms[term].text}[{slot.offset}]", len(column.vocabularies[term])
     for conjunction in encoder.conjunctions.members:
         yield " & ".join([cell.text for cell in conjunction.cells]), len(conjunction.table.keys)
+
+
+def explain(model: SequenceTagger, text: str) -> list[dict[str, Any]]:
+    """Every token of a sentence with its label, its attributes, and their weights for that label; None where the model
+    does not know the attribute. With more than one column, a token is written word/column/column.
+    """
+    features = model.encoder_.features
+    if features is None:
+        raise DataError("the model takes ready-made attributes: there are no templates", location="--attributes")
+    weights = list_weights(model)
+    if weights is None:
+        raise DataError("the model compares tokens by a kernel: attributes have no weights", location="--attributes")
+    tokens = text.split()
+    if not tokens:
+        raise DataError("found no tokens, expected a sentence with spaces between its tokens", location="--attributes")
+    items: list[Any] = [_read_item(token, model.encoder_.width) for token in tokens]
+    labels = model.predict([items])[0]
+    numbers = {name: a for a, name in enumerate(model.encoder_.attribute_names())}
+    explained = []
+    for t, (token, label) in enumerate(zip(tokens, labels, strict=True)):
+        y, names = model.labels_.index(label), features.explain(items, t)
+        known = {name: weights.find(numbers[name], y) if name in numbers else None for name in names}
+        explained.append({"token": token, "label": label, "attributes": known})
+    return explained
+
+
+def _read_item(token: str, width: int) -> str | tuple[str, ...]:
+    if width == 1:
+        return token
+    fields = token.rsplit("/", width - 1)
+    if len(fields) != width or "" in fields:
+        raise DataError(
+            f"found the token {token!r}, expected {width} columns joined by slashes, as the model was trained on",
+            location="--attributes",
+        )
+    return tuple(fields)

@@ -10,14 +10,17 @@ from collections.abc import Callable
 
 from tagwright import __version__
 from tagwright.io import FORMATS
+from tagwright.learners import LEARNERS
 
-# For the help text; the learners themselves are in tagwright.learners.
-LEARNERS = ("crf", "guided", "hmm", "hmsvm", "kernel-perceptron", "memm", "perceptron", "adaboost")
-PRESETS = ("pos", "ner", "chunk", "s1", "s2", "s3", "ratnaparkhi", "a", "b", "c", "d", "e", "best")  # likewise
+# For the help text; the presets themselves are in tagwright.attributes.
+PRESETS = ("pos", "ner", "chunk", "s1", "s2", "s3", "ratnaparkhi", "a", "b", "c", "d", "e", "best")
 COMPARED = ("hmm", "memm", "crf", "perceptron")  # unless --learners says otherwise: those that are fast
 MOST_NBEST = 100
 
+AddParser = Callable[..., argparse.ArgumentParser]
+
 SOURCE = "a file, - for standard input, or the word sample for the embedded corpus"
+LABELS = "the labels' column, by name or by number from 0"
 
 
 def make_parser() -> argparse.ArgumentParser:
@@ -29,17 +32,13 @@ def make_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"tagwright {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
-    _add_train(commands)
-    _add_tag(commands)
-    _add_evaluate(commands)
-    _add_inspect(commands)
-    _add_compare(commands)
-    _add_clusters(commands)
+    for add_command in (_add_train, _add_tag, _add_evaluate, _add_inspect, _add_compare, _add_clusters):
+        add_command(commands.add_parser)
     return parser
 
 
-def _add_train(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    parser = commands.add_parser(
+def _add_train(add_parser: AddParser) -> None:
+    parser = add_parser(
         "train",
         help="learn a model from labelled sentences",
         description="Learn a model from labelled sentences. Ctrl-C once stops early and keeps the model so far.",
@@ -49,20 +48,16 @@ def _add_train(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     add("--out", metavar="MODEL", required=True, help="the model file to write")
     add("--dev", metavar="DEV", help="held-out sentences that decide when to stop: a file, or a share such as 20%%")
     add("--learner", metavar="NAME", default="crf", help=f"{', '.join(LEARNERS)} (default: crf)")
-    add(
-        "--features",
-        metavar="NAME|FILE",
-        default="auto",
-        help=f"templates: {', '.join(PRESETS)} or a file (default: ner for span labels, else pos)",
-    )
+    templates = f"templates: {', '.join(PRESETS)} or a file (default: ner for span labels, else pos)"
+    add("--features", metavar="NAME|FILE", default="auto", help=templates)
     add("--clusters", metavar="FILE", help="word clusters for the templates to look at, from `tagwright clusters`")
     _add_settings(parser, "KEY=VALUE", "parameters of the learner, such as c2=0.1")
-    _add_columns(parser, "the labels' column, by name or by number from 0 (default: the last; UPOS in CoNLL-U)")
+    _add_columns(parser, f"{LABELS} (default: the last; UPOS in CoNLL-U)")
     _add_output(parser, "print errors only")
 
 
-def _add_tag(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    parser = commands.add_parser(
+def _add_tag(add_parser: AddParser) -> None:
+    parser = add_parser(
         "tag",
         help="label sentences",
         description="Label sentences as they come: tokens in, the same lines with labels out. Plain text (one sentence "
@@ -75,22 +70,17 @@ def _add_tag(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
     add("-o", "--output", metavar="FILE", help="write here, whole or not at all (default: standard output)")
     _add_columns(parser, "the column to fill in CoNLL-U (default: as in training)")
     more = parser.add_mutually_exclusive_group()
-    more.add_argument(
-        "--nbest",
-        metavar="K",
-        type=_whole(1, MOST_NBEST),
-        help="the K best labellings, each after a line of its rank",
-    )
+    best = "the K best labellings, each after a line of its rank"
+    more.add_argument("--nbest", metavar="K", type=_whole(1, MOST_NBEST), help=best)
     more.add_argument("--marginals", action="store_true", help="add the probability of each label")
-    more.add_argument(
-        "--explain", action="store_true", help="show the order in which a guided model labels, a table for a sentence"
-    )
+    order = "show the order in which a guided model labels, a table for a sentence"
+    more.add_argument("--explain", action="store_true", help=order)
     add("--html", metavar="FILE", help="with --explain: write a page of pictures there instead")
     add("--quiet", action="store_true", help="print errors only on standard error")
 
 
-def _add_evaluate(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    parser = commands.add_parser(
+def _add_evaluate(add_parser: AddParser) -> None:
+    parser = add_parser(
         "evaluate",
         help="score a model on labelled sentences",
         description="Score a model on labelled sentences: accuracy of tokens, sentences, known and unknown words; "
@@ -99,12 +89,12 @@ def _add_evaluate(commands: argparse._SubParsersAction[argparse.ArgumentParser])
     parser.add_argument("model", metavar="MODEL", help="a model file")
     parser.add_argument("file", metavar="FILE", help=SOURCE)
     parser.add_argument("--report", metavar="DIR", help="write a page there as well (DIR/index.html)")
-    _add_columns(parser, "the labels' column, by name or by number from 0 (default: as in training)")
+    _add_columns(parser, f"{LABELS} (default: as in training)")
     _add_output(parser, "no notes on standard error")
 
 
-def _add_inspect(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    parser = commands.add_parser(
+def _add_inspect(add_parser: AddParser) -> None:
+    parser = add_parser(
         "inspect",
         help="show what a model is and what it learned",
         description="Show what a model is and what it learned: labels, templates, sizes, top weights, transitions.",
@@ -113,25 +103,16 @@ def _add_inspect(commands: argparse._SubParsersAction[argparse.ArgumentParser]) 
     add("model", metavar="MODEL", help="a model file")
     add("--top", metavar="N", type=_whole(1), default=5, help="weights for each label (default: 5)")
     add("--label", metavar="LABEL", action="append", default=[], help="show this label alone; may be repeated")
-    add(
-        "--attributes",
-        metavar="'TOKEN TOKEN ...'",
-        help="show the attributes and weights of each token of a sentence instead; columns are joined: dog/NN",
-    )
-    add(
-        "--support",
-        metavar="N",
-        nargs="?",
-        type=_whole(0),
-        const=-1,
-        help="show the support sequences of an hmsvm instead: of training sentence N (from 0), or the --top heaviest",
-    )
+    tokens = "show the attributes and weights of each token of a sentence instead; columns are joined: dog/NN"
+    add("--attributes", metavar="'TOKEN TOKEN ...'", help=tokens)
+    support = "show the support sequences of an hmsvm instead: of training sentence N (from 0), or the --top heaviest"
+    add("--support", metavar="N", nargs="?", type=_whole(0), const=-1, help=support)
     add("--html", metavar="FILE", help="with --support: write a page there instead")
     _add_output(parser, "no notes on standard error")
 
 
-def _add_compare(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    parser = commands.add_parser(
+def _add_compare(add_parser: AddParser) -> None:
+    parser = add_parser(
         "compare",
         help="compare learners and features, with errors and significance",
         description="Train and test learners on the same folds of a file, or on a test file: scores with standard "
@@ -139,20 +120,10 @@ def _add_compare(commands: argparse._SubParsersAction[argparse.ArgumentParser]) 
     )
     add = parser.add_argument
     add("file", metavar="FILE", help=SOURCE)
-    add(
-        "--learners",
-        metavar="A,B,...",
-        type=_names,
-        default=list(COMPARED),
-        help=f"of {', '.join(LEARNERS)}, or all (default: {','.join(COMPARED)})",
-    )
-    add(
-        "--features",
-        metavar="F,G,...",
-        type=_names,
-        default=["auto"],
-        help=f"each learner with each of these: {', '.join(PRESETS)} or a file (default: as in train)",
-    )
+    learners = f"of {', '.join(LEARNERS)}, or all (default: {','.join(COMPARED)})"
+    add("--learners", metavar="A,B,...", type=_names, default=list(COMPARED), help=learners)
+    features = f"each learner with each of these: {', '.join(PRESETS)} or a file (default: as in train)"
+    add("--features", metavar="F,G,...", type=_names, default=["auto"], help=features)
     add("--folds", metavar="N", type=_whole(2), default=5, help="parts for cross-validation (default: 5)")
     add("--draws", metavar="N", type=_whole(1), default=1, help="repeat with sentences drawn anew (default: 1)")
     add("--size", metavar="M", type=_whole(1), help="sentences of a draw (default: all)")
@@ -161,12 +132,12 @@ def _add_compare(commands: argparse._SubParsersAction[argparse.ArgumentParser]) 
     add("--test", metavar="FILE", help="sentences to score on, instead of folds")
     add("--plot", metavar="PNG", help="draw scores against training time, or learning curves (.png, .svg or .pdf)")
     _add_settings(parser, "[LEARNER.]KEY=VALUE", "parameters of one learner or of all that have them: crf.c2=0.1")
-    _add_columns(parser, "the labels' column, by name or by number from 0 (default: the last; UPOS in CoNLL-U)")
+    _add_columns(parser, f"{LABELS} (default: the last; UPOS in CoNLL-U)")
     _add_output(parser, "no notes and no progress on standard error")
 
 
-def _add_clusters(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    parser = commands.add_parser(
+def _add_clusters(add_parser: AddParser) -> None:
+    parser = add_parser(
         "clusters",
         help="learn word clusters from text without labels",
         description="Learn clusters of words that stand in like surroundings, from text without labels, for "
@@ -202,12 +173,8 @@ def _add_format(parser: argparse.ArgumentParser) -> None:
 def _add_columns(parser: argparse.ArgumentParser, column: str) -> None:
     _add_format(parser)
     parser.add_argument("--column", metavar="NAME|N", help=column)
-    parser.add_argument(
-        "--inputs",
-        metavar="A,B,...",
-        type=_names,
-        help="input columns, words first (default: all left of the label)",
-    )
+    inputs = "input columns, words first (default: all left of the label)"
+    parser.add_argument("--inputs", metavar="A,B,...", type=_names, help=inputs)
 
 
 def _pair(text: str) -> tuple[str, str]:

@@ -1,4 +1,4 @@
-"""Where results go: files that are whole or not there, and standard output in UTF-8 whatever the locale."""
+"""Where results go: files that are written whole or not at all, and standard output, in UTF-8 whatever the locale."""
 
 from __future__ import annotations
 

@@ -1,47 +1,57 @@
-"""Scores of a model on a corpus, as JSON fields and as text for a person."""
+"""A corpus tagged by a model, with its scores: what `train`, `evaluate` and the page of a report show."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Collection
 from dataclasses import dataclass
-from typing import Any
+from itertools import islice
 
 from tagwright.cli.corpus import LabelledFile
 from tagwright.learners import SequenceTagger
 from tagwright.metrics import Evaluation, evaluate
 from tagwright.sequence import Item
 
-SCORES = ("tokens", "sentences", "accuracy", "sentence_accuracy", "known_accuracy", "unknown_accuracy", "f1")
+SHOWN_ATTRIBUTES = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
-    """How well and how fast a corpus was tagged."""
+class Tagged:
+    """A corpus, the labels that a model gave it, and how good and how fast that was."""
 
+    model: SequenceTagger
+    corpus: LabelledFile
+    words: list[list[str]]
+    known: Collection[str] | None  # the words of the training file; None where the model does not see words
+    predicted: list[list[str]]
     scores: Evaluation
     seconds: float
-    predicted: list[list[str]]
 
     @property
     def tokens_per_second(self) -> float:
         return self.scores.tokens / self.seconds
 
 
-def measure(model: SequenceTagger, corpus: LabelledFile) -> Measured:
+def tag_corpus(model: SequenceTagger, corpus: LabelledFile) -> Tagged:
     """Tag a corpus and score it. The time is that of tagging alone, attributes included, kernels loaded before."""
     model.predict(corpus.X[:1])
     began = time.perf_counter()
     predicted = model.predict(corpus.X)
     seconds = time.perf_counter() - began
     known = known_words(model)
-    tokens = None if known is None else [[_word(item) for item in sentence] for sentence in corpus.X]
-    return Measured(evaluate(corpus.y, predicted, tokens=tokens, known=known), seconds, predicted)
+    words = [[item_word(item) for item in sentence] for sentence in corpus.X]
+    scores = evaluate(corpus.y, predicted, tokens=words, known=known)
+    return Tagged(model, corpus, words, known, predicted, scores, seconds)
 
 
-def _word(item: Item) -> str:
-    """The first column of an item."""
-    return item if isinstance(item, str) else str(item[0])  # type: ignore[index]  # a tuple, where words are known
+def item_word(item: Item) -> str:
+    """What a person reads of an item: the word, or the first attributes where there is none."""
+    if isinstance(item, str):
+        return item
+    if isinstance(item, tuple):
+        return item[0]
+    names = [str(name) for name in islice(item, SHOWN_ATTRIBUTES)]
+    return " ".join(names) + (" …" if len(item) > SHOWN_ATTRIBUTES else "")
 
 
 def known_words(model: SequenceTagger) -> Collection[str] | None:
@@ -50,39 +60,6 @@ def known_words(model: SequenceTagger) -> Collection[str] | None:
         if column.column == 0:
             return set(column.values)
     return None
-
-
-def score_fields(measured: Measured | None) -> dict[str, Any]:
-    """The scores for JSON; all null where nothing was measured."""
-    if measured is None:
-        return dict.fromkeys([*SCORES, "tokens_per_second"])
-    fields = {name: getattr(measured.scores, name) for name in SCORES}
-    return fields | {"tokens_per_second": measured.tokens_per_second}
-
-
-def describe_training(model: SequenceTagger, corpus: LabelledFile, dev: Measured | None, seconds: float) -> str:
-    """A few lines: what was learned, how long it took, how good it is."""
-    features = model.encoder_.features
-    iterations = getattr(model, "n_iter_", None)
-    lines = [
-        f"{model.learner}, {'ready-made attributes' if features is None else f'features {features.name}'}: "
-        f"{len(model.labels_)} labels, {model.n_parameters_:,} parameters",
-        f"learned from {corpus.n_tokens:,} tokens in {len(corpus.X):,} sentences of {corpus.name} in {seconds:.1f} s"
-        + ("" if iterations is None else f", {count(iterations, 'iteration')}"),
-    ]
-    if dev is not None:
-        lines.append(f"held out: {describe_scores(dev.scores)}")
-    return "\n".join(lines)
-
-
-def describe_scores(scores: Evaluation) -> str:
-    """The scores in one line."""
-    parts = [] if scores.f1 is None else [f"F1 {scores.f1:.2f},"]
-    parts.append(f"accuracy {scores.accuracy:.2f} %")
-    words = ((scores.known_accuracy, "known"), (scores.unknown_accuracy, "unknown"))
-    known = ", ".join([f"{name} words {score:.2f}" for score, name in words if score is not None])
-    parts.append(f"({known})" if known else "")
-    return " ".join([part for part in parts if part]) + f" on {scores.tokens:,} tokens"
 
 
 def count(n: int, noun: str) -> str:

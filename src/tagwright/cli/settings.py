@@ -26,11 +26,8 @@ def make_learner(
 ) -> SequenceTagger:
     """The learner called `name`, its parameters set and checked. Without `threads`, all cores."""
     check_learner(name, "--learner")
-    learner = LEARNERS[name]
-    model = learner(**read_settings(name, settings))
-    known = inspect.signature(learner).parameters
-    further = {"random_state": seed, "n_jobs": -1 if threads is None else threads}
-    model.set_params(**{key: value for key, value in further.items() if key in known})
+    model = LEARNERS[name](**read_settings(name, settings))
+    model.set_params(random_state=seed, n_jobs=-1 if threads is None else threads)
     model.check_params()
     return model
 
@@ -49,7 +46,7 @@ def share_settings(names: Iterable[str], settings: Iterable[tuple[str, str]]) ->
         learner = learner.replace("_", "-")  # as _pair in options.py left it
         if dot and learner not in shares:
             raise ParameterError(f"--set: {learner!r} is not compared; compared are {', '.join(shares)}")
-        takers = [learner] if dot else [n for n in shares if key in inspect.signature(LEARNERS[n]).parameters]
+        takers = [learner] if dot else [n for n in shares if key in LEARNERS[n].parameters]
         if not takers:
             raise ParameterError(f"--set: none of {', '.join(shares)} has a parameter {key!r}")
         for name in takers:

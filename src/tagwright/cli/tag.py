@@ -12,54 +12,81 @@ import os
 import select
 import sys
 from argparse import Namespace
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from concurrent.futures import Future
+from functools import partial
 from threading import Thread
 from typing import Any, Self
 
-from tagwright.cli.console import note, notes
-from tagwright.cli.corpus import FileOptions, find_source
-from tagwright.cli.models import LoadedModel, open_model
+from tagwright.cli.console import note
+from tagwright.cli.corpus import find_source, reading_options, training_layout
 from tagwright.cli.output import Output, open_output, write_text
 from tagwright.errors import ParameterError
 from tagwright.io import FORMATS, Format, Layout, Sentences, read_like, write_nbest, write_sentence
-from tagwright.learners import SequenceTagger
+from tagwright.learners import SequenceTagger, load
 from tagwright.sequence import Sentence
 
 BATCH_TOKENS = 30_000
-Ranked = list[tuple[list[str], float]]
+
+Tag = Callable[[list[Any]], Iterable[Any]]
+"""From the items of a batch to what was found for each sentence."""
+Write = Callable[[Output, Sentence, Any, Layout], None]
+"""Writes what was found for one sentence."""
 
 
 def run(arguments: Namespace) -> None:
     """Tag as the command line says."""
-    with notes(quiet=arguments.quiet):
-        loaded = open_model(arguments.model)
-        if arguments.marginals and not loaded.model.probabilistic:
-            raise ParameterError(
-                f"--marginals: {loaded.model.learner} has no probabilities; train a crf, memm or hmm, or leave it out"
-            )
-        if arguments.html is not None and not arguments.explain:
-            raise ParameterError("--html: there is a page of explained sentences only; give --explain too")
-        if arguments.explain:
-            explain_order(arguments, loaded)
-            return
-        with (
-            open_output(arguments.output) as output,
-            Batches(loaded.model, output, nbest=arguments.nbest, marginals=arguments.marginals) as batches,
-        ):
-            for sentence in open_input(arguments, loaded, batches):
-                batches.add(sentence)
-            batches.flush()
+    model = load(arguments.model)
+    layout = training_layout(model)
+    if arguments.marginals and not model.probabilistic:
+        raise ParameterError(
+            f"--marginals: {model.learner} has no probabilities; train a crf, memm or hmm, or leave it out"
+        )
+    if arguments.html is not None and not arguments.explain:
+        raise ParameterError("--html: there is a page of explained sentences only; give --explain too")
+    if arguments.explain:
+        explain_order(arguments, model, layout)
+        return
+    with (
+        open_output(arguments.output) as output,
+        Batches(output, *choose_ways(arguments, model)) as batches,
+    ):
+        for sentence in open_input(arguments, model, layout, batches):
+            batches.add(sentence)
+        batches.flush()
 
 
-def explain_order(arguments: Namespace, loaded: LoadedModel) -> None:
+def choose_ways(arguments: Namespace, model: SequenceTagger) -> tuple[Tag, Write]:
+    """How sentences are tagged and written: with their best labels, with probabilities, with several labellings."""
+    if arguments.nbest is not None:
+        return partial(model.predict_nbest, k=arguments.nbest), partial(write_ranked, model.probabilistic)
+    if arguments.marginals:
+        return lambda X: zip(model.predict(X), model.predict_marginals(X), strict=True), write_marginals
+    return model.predict, write_sentence
+
+
+def write_ranked(
+    probabilistic: bool, output: Output, sentence: Sentence, ranked: list[tuple[list[str], float]], layout: Layout
+) -> None:
+    shown = [(labels, math.exp(score) if probabilistic else score) for labels, score in ranked]
+    write_nbest(output, sentence, shown, layout, measure="probability" if probabilistic else "score")
+
+
+def write_marginals(
+    output: Output, sentence: Sentence, found: tuple[list[str], list[dict[str, float]]], layout: Layout
+) -> None:
+    labels, rows = found
+    values = [row[label] for label, row in zip(labels, rows, strict=True)]
+    write_sentence(output, sentence, labels, layout, marginals=values)
+
+
+def explain_order(arguments: Namespace, model: SequenceTagger, layout: Layout) -> None:
     """The steps of every sentence, as tables or as a page of pictures."""
     from tagwright.guided.steps import format_steps, steps_page
 
-    model = loaded.model
     if not model.has_order:
         raise ParameterError(f"--explain: {model.learner} labels all tokens at once; train a guided model")
-    format, label, inputs = FileOptions.of(arguments)
-    sentences = read_like(find_source(arguments.file), loaded.layout, format=format, label=label, inputs=inputs)
+    sentences = read_like(find_source(arguments.file), layout, **reading_options(arguments))
     found = (model.explain(sentence.items) for sentence in sentences)
     if arguments.html is not None:
         write_text(arguments.html, steps_page(list(found)))
@@ -70,22 +97,22 @@ def explain_order(arguments: Namespace, loaded: LoadedModel) -> None:
             output.flush()
 
 
-def open_input(arguments: Namespace, loaded: LoadedModel, batches: Batches) -> Sentences:
+def open_input(arguments: Namespace, model: SequenceTagger, layout: Layout, batches: Batches) -> Sentences:
     """The sentences to tag; `batches` learn their layout, and are written out whenever reading has to wait."""
-    format, label, inputs = FileOptions.of(arguments)
+    options = reading_options(arguments)
     source: Any = find_source(arguments.file)
     if source == "-":
         source = WatchedInput(sys.stdin.buffer if hasattr(sys.stdin, "buffer") else sys.stdin, batches)
         if sys.stdin.isatty():
-            format = _meet_person(format, loaded, quiet=arguments.quiet)
-    sentences = read_like(source, loaded.layout, format=format, label=label, inputs=inputs)
+            options["format"] = _meet_person(options["format"], model, quiet=arguments.quiet)
+    sentences = read_like(source, layout, **options)
     batches.layout = sentences.layout
     return sentences
 
 
-def _meet_person(format: str, loaded: LoadedModel, *, quiet: bool) -> str:
+def _meet_person(format: str, model: SequenceTagger, *, quiet: bool) -> str:
     """What a person at a terminal types: one sentence per line, if the model takes plain words."""
-    if format == "auto" and loaded.model.encoder_.width == 1:
+    if format == "auto" and model.encoder_.width == 1:
         format = "plain"
     if not quiet:
         shape = Format.sentence_end if format == "auto" else FORMATS[format].sentence_end
@@ -96,15 +123,14 @@ def _meet_person(format: str, loaded: LoadedModel, *, quiet: bool) -> str:
 class Batches:
     """Sentences that wait to be tagged and written together, and those that are being tagged."""
 
-    def __init__(self, model: SequenceTagger, output: Output, *, nbest: int | None, marginals: bool) -> None:
+    def __init__(self, output: Output, tag: Tag, write: Write) -> None:
         self.layout: Layout | None = None
-        self._model = model
         self._output = output
-        self._nbest = nbest
-        self._marginals = marginals
+        self._tag = tag
+        self._write = write
         self._sentences: list[Sentence] = []
         self._n_tokens = 0
-        self._tagged: tuple[list[Sentence], Tagging] | None = None
+        self._tagged: tuple[list[Sentence], Future[Any]] | None = None
 
     def __enter__(self) -> Self:
         return self
@@ -129,70 +155,31 @@ class Batches:
     def _send(self) -> None:
         """Have what waits tagged; meanwhile write the batch before."""
         sentences, self._sentences, self._n_tokens = self._sentences, [], 0
-        tagging = Tagging(self._tag, [sentence.items for sentence in sentences])
+        tagging = begin_tagging(self._tag, [sentence.items for sentence in sentences])
         self._write_tagged()
         self._tagged = sentences, tagging
-
-    def _tag(self, X: list[Any]) -> Any:
-        if self._nbest is not None:
-            return self._model.predict_nbest(X, self._nbest)
-        if self._marginals:
-            return self._model.predict(X), self._model.predict_marginals(X)
-        return self._model.predict(X)
 
     def _write_tagged(self) -> None:
         if self._tagged is None or self.layout is None:
             return
         (sentences, tagging), self._tagged = self._tagged, None
-        found = tagging.result()
-        if self._nbest is not None:
-            self._write_nbest(sentences, found, self.layout)
-        elif self._marginals:
-            labels, marginals = found
-            self._write_marginals(sentences, labels, marginals, self.layout)
-        else:
-            for sentence, best in zip(sentences, found, strict=True):
-                write_sentence(self._output, sentence, best, self.layout)
+        for sentence, found in zip(sentences, tagging.result(), strict=True):
+            self._write(self._output, sentence, found, self.layout)
         self._output.flush()
 
-    def _write_nbest(self, sentences: list[Sentence], found: list[Ranked], layout: Layout) -> None:
-        probabilistic = self._model.probabilistic
-        measure = "probability" if probabilistic else "score"
-        for sentence, ranked in zip(sentences, found, strict=True):
-            shown = [(labels, math.exp(score) if probabilistic else score) for labels, score in ranked]
-            write_nbest(self._output, sentence, shown, layout, measure=measure)
 
-    def _write_marginals(
-        self, sentences: list[Sentence], best: list[list[str]], marginals: list[list[dict[str, float]]], layout: Layout
-    ) -> None:
-        for sentence, labels, rows in zip(sentences, best, marginals, strict=True):
-            values = [row[label] for label, row in zip(labels, rows, strict=True)]
-            write_sentence(self._output, sentence, labels, layout, marginals=values)
+def begin_tagging(tag: Tag, X: list[Any]) -> Future[Any]:
+    """Have a batch tagged by a thread of its own, for which the program does not wait when it ends."""
+    found: Future[Any] = Future()
 
-
-class Tagging(Thread):
-    """A batch that is being tagged. The program can end without waiting for it."""
-
-    def __init__(self, tag: Callable[[list[Any]], Any], X: list[Any]) -> None:
-        super().__init__(daemon=True)
-        self._work = tag, X
-        self._found: Any = None
-        self._error: BaseException | None = None
-        self.start()
-
-    def run(self) -> None:
-        tag, X = self._work
+    def work() -> None:
         try:
-            self._found = tag(X)
-        except BaseException as error:  # told in the main thread
-            self._error = error
+            found.set_result(tag(X))
+        except BaseException as error:  # raised again by `found.result`
+            found.set_exception(error)
 
-    def result(self) -> Any:
-        """What was found, when it is; or the error."""
-        self.join()
-        if self._error is not None:
-            raise self._error
-        return self._found
+    Thread(target=work, daemon=True).start()
+    return found
 
 
 class WatchedInput:

@@ -8,46 +8,45 @@ then keeps the last whole round); both save the model so far. Where there is non
 from __future__ import annotations
 
 import os
-import sys
 import time
 from argparse import Namespace
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing
 from typing import Any
 
 from tagwright import __version__
 from tagwright.attributes.clusters import WordClusters
-from tagwright.cli.console import note, notes, print_json
-from tagwright.cli.corpus import FileOptions, LabelledFile, collect, hold_out, is_share, open_like, open_training
+from tagwright.cli.console import note, print_json
+from tagwright.cli.corpus import LabelledFile, collect, hold_out, is_share, open_like, open_training
 from tagwright.cli.interrupt import Stop
 from tagwright.cli.output import check_target
-from tagwright.cli.report import describe_training, measure, score_fields
+from tagwright.cli.report import Tagged, count, tag_corpus
 from tagwright.cli.settings import find_features, make_learner
 from tagwright.io import detect_scheme
 from tagwright.learners import SequenceTagger
+from tagwright.metrics import SCORES, Evaluation
 from tagwright.optim.progress import ProgressLine
 
 
 def run(arguments: Namespace) -> None:
     """Train as the command line says."""
     check_target(arguments.out)
-    with notes(quiet=arguments.quiet):
-        model = make_learner(arguments.learner, arguments.settings, seed=arguments.seed, threads=arguments.threads)
-        corpus, dev = read_corpora(arguments, model)
-        stop = Stop("stopping after this round, the model is kept")
-        began = time.perf_counter()
-        with shown_progress(model, stop, quiet=arguments.quiet), stop.on_interrupt():
-            model.fit(corpus.X, corpus.y, *(() if dev is None else (dev.X, dev.y)))
-        seconds = time.perf_counter() - began
-        model.info_ = remember(arguments, corpus, stop)
-        model.save(arguments.out)
-        if not arguments.quiet or arguments.json:
-            report(arguments, model, corpus, dev, seconds, interrupted=stop.asked)
+    model = make_learner(arguments.learner, arguments.settings, seed=arguments.seed, threads=arguments.threads)
+    corpus, dev = read_corpora(arguments, model)
+    stop = Stop("stopping after this round, the model is kept")
+    began = time.perf_counter()
+    with closing(ProgressLine(quiet=arguments.quiet)) as line, stop.on_interrupt():
+        model.set_params(callbacks=[stop, line])
+        model.fit(corpus.X, corpus.y, *(() if dev is None else (dev.X, dev.y)))
+    seconds = time.perf_counter() - began
+    model.info_ = remember(arguments, corpus, stop)
+    model.save(arguments.out)
+    if not arguments.quiet or arguments.json:
+        report(arguments, model, corpus, dev, seconds, interrupted=stop.asked)
 
 
 def read_corpora(arguments: Namespace, model: SequenceTagger) -> tuple[LabelledFile, LabelledFile | None]:
     """The training sentences and the dev sentences; `model` gets its templates."""
-    sentences = open_training(arguments.train, FileOptions.of(arguments))
+    sentences = open_training(arguments, arguments.train)
     model.features = find_features(arguments.features, sentences.layout.n_inputs)
     if arguments.clusters is not None:
         model.features = model.features, WordClusters.read(arguments.clusters)
@@ -82,18 +81,20 @@ def report(
     *,
     interrupted: bool,
 ) -> None:
-    """Tell a person or a machine what was learned."""
-    found = None if dev is None else measure(model, dev)
+    """Print what was learned, for a person or as JSON."""
+    found = None if dev is None else tag_corpus(model, dev)
     n_bytes = os.path.getsize(arguments.out)
     if interrupted and not arguments.quiet:
         note(f"interrupted: the model so far is kept in {arguments.out}")
     if not arguments.json:
-        print(describe_training(model, corpus, found, seconds))
+        print(format_report(model, corpus, found, seconds))
         print(f"{arguments.out}  {n_bytes:,} bytes")
         return
+    scores = {name: None if found is None else getattr(found.scores, name) for name in SCORES}
     facts = {
+        "tokens_per_second": None if found is None else found.tokens_per_second,
         "seconds": seconds,
-        "iterations": getattr(model, "n_iter_", None),
+        "iterations": model.n_iter_,
         "parameters": model.n_parameters_,
         "model_bytes": n_bytes,
         "learner": model.learner,
@@ -102,17 +103,26 @@ def report(
         "interrupted": interrupted,
         "model": arguments.out,
     }
-    print_json(score_fields(found) | facts)
+    print_json(scores | facts)
 
 
-@contextmanager
-def shown_progress(model: SequenceTagger, stop: Stop, *, quiet: bool) -> Iterator[None]:
-    """Give the learner its callbacks: the stop, and a line on the terminal."""
-    line = None if quiet or not sys.stderr.isatty() else ProgressLine()
-    if "callbacks" in model.get_params():
-        model.set_params(callbacks=[stop] if line is None else [stop, line])
-    try:
-        yield
-    finally:
-        if line is not None:
-            line.close()
+def format_report(model: SequenceTagger, corpus: LabelledFile, dev: Tagged | None, seconds: float) -> str:
+    """A few lines: what was learned, how long it took, how good it is."""
+    features = model.encoder_.features
+    lines = [
+        f"{model.learner}, {'ready-made attributes' if features is None else f'features {features.name}'}: "
+        f"{len(model.labels_)} labels, {model.n_parameters_:,} parameters",
+        f"learned from {corpus.n_tokens:,} tokens in {len(corpus.X):,} sentences of {corpus.name} in {seconds:.1f} s"
+        f", {count(model.n_iter_, 'iteration')}",
+    ]
+    if dev is not None:
+        lines.append(f"held out: {format_scores(dev.scores)}")
+    return "\n".join(lines)
+
+
+def format_scores(scores: Evaluation) -> str:
+    """The scores in one line."""
+    f1 = "" if scores.f1 is None else f"F1 {scores.f1:.2f}, "
+    words = ((scores.known_accuracy, "known"), (scores.unknown_accuracy, "unknown"))
+    known = ", ".join([f"{name} words {score:.2f}" for score, name in words if score is not None])
+    return f"{f1}accuracy {scores.accuracy:.2f} %{f' ({known})' if known else ''} on {scores.tokens:,} tokens"

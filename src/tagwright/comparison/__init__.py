@@ -11,8 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tagwright.comparison.plan import Job, Plan, Systems, make_plan
-from tagwright.comparison.runs import Run
+from tagwright.comparison.plan import Job, Plan, Run, Systems, make_plan
 from tagwright.comparison.summary import Comparison, Row, Score, summarise
 from tagwright.comparison.table import draw_comparison, format_comparison
 from tagwright.sequence import Item, Labelled

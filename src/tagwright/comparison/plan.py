@@ -1,23 +1,31 @@
-"""A comparison before it is run: who is compared on what. All that can be refused is refused here, before training.
+"""A comparison and its runs: who is compared on what. All that can be refused is refused here, before training.
 
-Runs come split by split, then size by size, then system by system: wherever the work is stopped, the systems have had
-the same splits, but for the last one.
+The second step of a comparison. A run is one system on one split: clone ─► fit ─► predict ─► counts. Labels are let go;
+the counts are all that scores and tests need (see significance.count_per_sentence). Runs come split by split, then size
+by size, then system by system: wherever the work is stopped, all systems have had the same splits but for the last one.
+
+The first training of a process loads its kernels, and compiles them if it is the first on a machine. `warm_up` has that
+done before any time is taken, on the few sentences that bring all labels.
 """
 
 from __future__ import annotations
 
+import os
+import tempfile
+import time
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import NamedTuple
 
+from tagwright.arrays import Doubles
 from tagwright.chunks import align, has_span_labels
-from tagwright.comparison.runs import Run, train_and_tag, warm_up
 from tagwright.comparison.splits import Split, check_sizes, make_splits
 from tagwright.errors import DataError, ParameterError
 from tagwright.learners import SequenceTagger
 from tagwright.sequence import Labelled
-from tagwright.significance import Metric
+from tagwright.significance import Metric, count_per_sentence
 
 Systems = Mapping[str, SequenceTagger] | Sequence[tuple[str, SequenceTagger]]
 
@@ -27,7 +35,21 @@ class Job(NamedTuple):
 
     system: int
     split: Split
-    size: int
+    size: int  # training sentences
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """What one system did on one split."""
+
+    job: Job
+    counts: dict[Metric, Doubles]  # [N, 2] what scores are made of, a row for each sentence of `job.split.test`
+    features: str
+    train_seconds: float
+    train_cpu_seconds: float
+    tag_seconds: float
+    model_bytes: int
+    parameters: int
 
 
 @dataclass(frozen=True)
@@ -56,23 +78,43 @@ class Plan:
     def run(
         self, *, begin: Callable[[Job], None] | None = None, stop: Callable[[], bool] | None = None
     ) -> Iterator[Run]:
-        """Run after run. `begin` is told before each; where `stop` says True, the run under way is thrown away."""
+        """Run after run. `begin` is called before each; where `stop` says True, the run under way is thrown away."""
         warm: set[int] = set()
         for job in self.jobs:
             if begin is not None:
                 begin(job)
-            model = self.models[job.system]
             train = self.data.take(job.split.train[: job.size].tolist())
             if job.system not in warm:
-                warm_up(model, train)
+                warm_up(self.models[job.system], train)
                 warm.add(job.system)
             if stop is not None and stop():
                 return
-            test = (self.data if self.test is None else self.test).take(job.split.test.tolist())
-            run = train_and_tag(job.system, model, job.split, train, test, self.dev, self.metric == "f1")
+            run = self._train_and_tag(job, train)
             if stop is not None and stop():
                 return
             yield run
+
+    def _train_and_tag(self, job: Job, train: Labelled) -> Run:
+        test = (self.data if self.test is None else self.test).take(job.split.test.tolist())
+        fitted = clone(self.models[job.system])
+        began, began_cpu = time.perf_counter(), time.process_time()
+        fitted.fit(train.X, train.y, *(() if self.dev is None else (self.dev.X, self.dev.y)))
+        train_seconds, train_cpu_seconds = time.perf_counter() - began, time.process_time() - began_cpu
+        began = time.perf_counter()
+        predicted = fitted.predict(test.X)
+        tag_seconds = time.perf_counter() - began
+        metrics: set[Metric] = {"accuracy", self.metric}
+        features = fitted.encoder_.features
+        return Run(
+            job=job,
+            counts={metric: count_per_sentence(test.y, predicted, metric) for metric in metrics},
+            features="ready-made" if features is None else features.name,
+            train_seconds=train_seconds,
+            train_cpu_seconds=train_cpu_seconds,
+            tag_seconds=tag_seconds,
+            model_bytes=_stored_size(fitted),
+            parameters=fitted.n_parameters_,
+        )
 
 
 def make_plan(
@@ -126,3 +168,34 @@ def _check_spans(splits: Sequence[Split], tested: Labelled) -> None:
         if all(label == "O" for i in split.test.tolist() for label in tested.y[i]):
             where = "the test set" if split.fold is None else f"fold {split.fold + 1} of draw {split.draw + 1}"
             raise DataError(f"{where} has no spans, so no F1; take fewer folds or more sentences", location="y")
+
+
+def clone(model: SequenceTagger) -> SequenceTagger:
+    """An untrained learner with the same parameters."""
+    return type(model)(**model.get_params())
+
+
+def warm_up(model: SequenceTagger, train: Labelled) -> None:
+    """Train for one round and tag, on few sentences, so that the kernels are there."""
+    few = train.take(_cover_labels(train.y))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        quick = clone(model).set_params(callbacks=[lambda progress: True])
+        quick.fit(few.X, few.y).predict(few.X)
+
+
+def _cover_labels(y: Sequence[Sequence[str]]) -> Iterator[int]:
+    """Sentences that together have every label: each that brings a new one."""
+    seen: set[str] = set()
+    for i, labels in enumerate(y):
+        if not seen.issuperset(labels):
+            seen.update(labels)
+            yield i
+
+
+def _stored_size(model: SequenceTagger) -> int:
+    """The bytes of the model's file."""
+    with tempfile.TemporaryDirectory(prefix="tagwright-") as folder:
+        path = os.path.join(folder, "model.tw")
+        model.save(path)
+        return os.path.getsize(path)

@@ -12,11 +12,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tagwright.arrays import Longs
 from tagwright.errors import DataError, ParameterError
-
-Integers = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,8 +23,8 @@ class Split:
 
     draw: int
     fold: int | None
-    train: Integers
-    test: Integers
+    train: Longs
+    test: Longs
 
     @property
     def key(self) -> tuple[int, int | None]:

@@ -24,8 +24,8 @@ from typing import Any
 
 import numpy as np
 
-from tagwright.comparison.plan import Plan
-from tagwright.comparison.runs import Floats, Run
+from tagwright.arrays import Doubles
+from tagwright.comparison.plan import Plan, Run
 from tagwright.significance import Metric, randomise
 
 UNITS = {"draws": "draws", "folds": "folds", "sentences": "test sentences"}
@@ -89,8 +89,8 @@ def summarise(plan: Plan, runs: Sequence[Run]) -> Comparison:
     """The rows of all systems that have finished a run."""
     rows: list[Row] = []
     for size in plan.sizes or [0]:
-        chosen = [run for run in runs if size in (0, run.size)]
-        groups = {system: [run for run in chosen if run.system == system] for system in range(len(plan.models))}
+        chosen = [run for run in runs if size in (0, run.job.size)]
+        groups = {system: [run for run in chosen if run.job.system == system] for system in range(len(plan.models))}
         rows += _rank(plan, [group for group in groups.values() if group])
     return Comparison(plan.metric, rows, len(runs), len(plan.jobs))
 
@@ -110,13 +110,13 @@ def _rank(plan: Plan, groups: list[list[Run]]) -> list[Row]:
 
 
 def _make_row(plan: Plan, runs: list[Run], difference: float, p_value: float | None) -> Row:
-    system = runs[0].system
-    tokens = sum(float(run.tokens[:, 1].sum()) / 2 for run in runs)
+    system = runs[0].job.system
+    tokens = sum(float(run.counts["accuracy"][:, 1].sum()) / 2 for run in runs)
     return Row(
         name=plan.names[system],
         learner=plan.models[system].learner,
         features=runs[0].features,
-        size=min(run.size for run in runs),
+        size=min(run.job.size for run in runs),
         runs=len(runs),
         accuracy=score_runs(runs, "accuracy"),
         f1=score_runs(runs, "f1") if plan.metric == "f1" else None,
@@ -132,16 +132,16 @@ def _make_row(plan: Plan, runs: list[Run], difference: float, p_value: float | N
 
 def score_runs(runs: Sequence[Run], metric: Metric) -> Score:
     """The mean over repetitions with its standard error, in percent."""
-    draws = [list(group) for _, group in groupby(runs, key=lambda run: run.split.draw)]
+    draws = [list(group) for _, group in groupby(runs, key=lambda run: run.job.split.draw)]
     units = draws if len(draws) > 1 else [[run] for run in runs]
-    values = [float(np.mean([_ratio(counts_of(run, metric)) for run in unit])) for unit in units]
+    values = [float(np.mean([_ratio(run.counts[metric]) for run in unit])) for unit in units]
     if len(values) > 1:
         error = float(np.std(values, ddof=1) / np.sqrt(len(values)))
         return Score(float(np.mean(values)), error, "draws" if len(draws) > 1 else "folds", values)
-    return Score(values[0], ratio_error(counts_of(runs[0], metric)), "sentences", values)
+    return Score(values[0], ratio_error(runs[0].counts[metric]), "sentences", values)
 
 
-def ratio_error(counts: Floats) -> float | None:
+def ratio_error(counts: Doubles) -> float | None:
     """The standard error of a quotient of sums over sentences, in percent; counts [N, 2]."""
     n = len(counts)
     if n < 2:
@@ -153,7 +153,7 @@ def ratio_error(counts: Floats) -> float | None:
 
 def paired_p_value(a: Sequence[Run], b: Sequence[Run], metric: Metric) -> float | None:
     """How probable so large a difference is between equal systems; None where no split was run by both."""
-    in_a, in_b = ({run.split.key: run for run in runs} for runs in (a, b))
+    in_a, in_b = ({run.job.split.key: run for run in runs} for runs in (a, b))
     shared = [key for key in in_a if key in in_b]
     if not shared:
         return None
@@ -161,21 +161,14 @@ def paired_p_value(a: Sequence[Run], b: Sequence[Run], metric: Metric) -> float 
     return randomise(*sides).p_value
 
 
-def _counts_by_sentence(runs: Sequence[Run], metric: Metric) -> Floats:
+def _counts_by_sentence(runs: Sequence[Run], metric: Metric) -> Doubles:
     """Counts [N, 2], each sentence once, whatever number of runs tagged it."""
-    sentences, rows = np.unique(np.concatenate([run.split.test for run in runs]), return_inverse=True)
+    sentences, rows = np.unique(np.concatenate([run.job.split.test for run in runs]), return_inverse=True)
     counts = np.zeros((len(sentences), 2))
-    np.add.at(counts, rows, np.concatenate([counts_of(run, metric) for run in runs]))
+    np.add.at(counts, rows, np.concatenate([run.counts[metric] for run in runs]))
     return counts
 
 
-def counts_of(run: Run, metric: Metric) -> Floats:
-    """The counts that the metric is made of."""
-    if metric == "accuracy" or run.spans is None:
-        return run.tokens
-    return run.spans
-
-
-def _ratio(counts: Floats) -> float:
+def _ratio(counts: Doubles) -> float:
     part, whole = counts.sum(axis=0)
     return float(100 * part / whole)

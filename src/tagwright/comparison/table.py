@@ -13,31 +13,37 @@ def format_comparison(comparison: Comparison) -> str:
     """The table, and under it what its numbers are."""
     if not comparison.rows:
         return "nothing is finished"
-    heads, cells = _columns(comparison)
-    rows = [heads, *cells]
+    cells = _list_cells(comparison)
+    rows = [list(cells[0]), *[list(row.values()) for row in cells]]
     widths = [max(map(len, column)) for column in zip(*rows)]
-    lines = [_join(row, widths) for row in rows]
+    lines = []
+    for row in rows:  # two columns of names, then numbers
+        shown = [f"{text:<{w}}" if i < 2 else f"{text:>{w}}" for i, (text, w) in enumerate(zip(row, widths))]
+        lines.append("  ".join(shown).rstrip())
     return "\n".join([*lines, "", *_explain(comparison)])
 
 
-def _columns(comparison: Comparison) -> tuple[list[str], list[list[str]]]:
-    """Headings and cells. Text columns come first."""
+def _list_cells(comparison: Comparison) -> list[dict[str, str]]:
+    """The cells of each row, by heading."""
     several = len({row.size for row in comparison.rows}) > 1
-    heads = ["system", "features"] + (["sentences"] if several else []) + [METRICS[comparison.metric]]
-    heads += ["accuracy"] if comparison.metric == "f1" else []
-    heads += ["p", "training", "tokens/s", "model", "parameters", "runs"]
-    cells = []
+    rows = []
     for row in comparison.rows:
-        cell = [row.name, row.features] + ([f"{row.size:,}"] if several else []) + [format_score(row.score)]
-        cell += [f"{row.accuracy.mean:.2f}"] if comparison.metric == "f1" else []
-        cell += [_format_p(row), f"{row.train_seconds:.2f} s", f"{row.tokens_per_second:,.0f}"]
-        cells.append([*cell, _format_bytes(row.model_bytes), f"{row.parameters:,.0f}", str(row.runs)])
-    return heads, cells
-
-
-def _join(row: list[str], widths: list[int]) -> str:
-    cells = [f"{text:<{w}}" if i < 2 else f"{text:>{w}}" for i, (text, w) in enumerate(zip(row, widths))]
-    return "  ".join(cells).rstrip()
+        cells = {"system": row.name, "features": row.features}
+        if several:
+            cells["sentences"] = f"{row.size:,}"
+        cells[METRICS[comparison.metric]] = format_score(row.score)
+        if comparison.metric == "f1":
+            cells["accuracy"] = f"{row.accuracy.mean:.2f}"
+        cells |= {
+            "p": _format_p(row),
+            "training": f"{row.train_seconds:.2f} s",
+            "tokens/s": f"{row.tokens_per_second:,.0f}",
+            "model": _format_bytes(row.model_bytes),
+            "parameters": f"{row.parameters:,.0f}",
+            "runs": str(row.runs),
+        }
+        rows.append(cells)
+    return rows
 
 
 def format_score(score: Score) -> str:

@@ -22,13 +22,13 @@ from tagwright.errors import ParameterError
 from tagwright.io import read_sentences
 from tagwright.sequence import Item
 
-Text = tuple[list[list[Item]], list[list[str]]]
+XY = tuple[list[list[Item]], list[list[str]]]
 
 COLUMNS = ("pos", "chunk", "entity")
 DEFAULT_COLUMN = "pos"
 
 
-def sample(column: str = DEFAULT_COLUMN, *, inputs: Sequence[str] | None = None) -> Text:
+def sample(column: str = DEFAULT_COLUMN, *, inputs: Sequence[str] | None = None) -> XY:
     """The sample as (X, y): its labels from `column`, its items from the columns left of that.
 
     An item is a string where there is one input column (column="pos", or inputs=["word"]), else a tuple.
@@ -45,7 +45,7 @@ def sample_path() -> Path:
 
 def load(
     name: str, part: str = "train", *, column: str | int | None = None, folder: str | os.PathLike[str] | None = None
-) -> Text:
+) -> XY:
     """A part ("train", "dev" or "test") of a public corpus as (X, y).
 
     name: one of CORPORA. column: of the labels, if not the corpus's own (EWT: "upos"). folder: where the corpora are,

@@ -5,7 +5,10 @@ The files of a corpus lie in a folder of its name. Checksums are SHA-256.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+
+from tagwright.datasets.treebank import split_sample
 
 UD = "https://raw.githubusercontent.com/UniversalDependencies"
 NLTK = "https://raw.githubusercontent.com/nltk/nltk_data/5db857e6f7df11eabb5e5665836db9ec8df07e28/packages/corpora"
@@ -33,7 +36,7 @@ class Corpus:
     parts: dict[str, CorpusFile]
     source: str  # the address of a zip archive, or of the folder that has the files
     archive_sha256: str = ""
-    made_by: str = "unzip"  # how files are made of the archive: see fetching.py
+    make: Callable[[Mapping[str, bytes]], Mapping[str, bytes]] = lambda files: files  # the archive's files ─► these
 
 
 EWT = Corpus(
@@ -70,7 +73,7 @@ WSJ_SAMPLE = Corpus(
     },
     source=f"{NLTK}/treebank.zip",
     archive_sha256="9da92d76c3666cfb6cddeaed0f7e86b344cce0f0928a286d439e555f19c37399",
-    made_by="treebank",
+    make=split_sample,
 )
 CONLL2002 = Corpus(
     name="conll2002",

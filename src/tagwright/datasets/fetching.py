@@ -8,14 +8,12 @@ from __future__ import annotations
 import hashlib
 import os
 import zipfile
-from collections.abc import Callable
 from io import BytesIO
 from pathlib import Path
 
 from tagwright.atomic_file import atomic_file
 from tagwright.compat import download
 from tagwright.datasets.corpora import CORPORA, Corpus, CorpusFile
-from tagwright.datasets.treebank import split_sample
 from tagwright.errors import DataError, ParameterError
 
 VARIABLE = "TAGWRIGHT_DATA"
@@ -74,15 +72,12 @@ def cache_folder() -> Path:
     return Path(base).expanduser() / "tagwright" / "corpora"
 
 
-# ---- downloading ----
-
-
 def _fetch(corpus: Corpus, home: Path) -> None:
     """Download what is missing, and write it file by file: whole, or not at all."""
     cure = f"download it yourself into {home} ({corpus.home}), or set {VARIABLE} to a folder that has {corpus.name}/"
     missing = [file for file in corpus.parts.values() if not (home / file.name).exists()]
     if corpus.archive_sha256:
-        made = MAKERS[corpus.made_by](download(corpus.source, corpus.archive_sha256, cure=cure))
+        made = corpus.make(_unzip(download(corpus.source, corpus.archive_sha256, cure=cure)))
     else:
         made = {file.name: download(corpus.source + file.name, file.sha256, cure=cure) for file in missing}
     home.mkdir(parents=True, exist_ok=True)
@@ -95,9 +90,3 @@ def _unzip(content: bytes) -> dict[str, bytes]:
     """The files of an archive, by name."""
     with zipfile.ZipFile(BytesIO(content)) as archive:
         return {Path(entry).name: archive.read(entry) for entry in archive.namelist() if not entry.endswith("/")}
-
-
-MAKERS: dict[str, Callable[[bytes], dict[str, bytes]]] = {
-    "unzip": _unzip,
-    "treebank": lambda content: split_sample(_unzip(content)),
-}

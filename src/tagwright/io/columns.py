@@ -15,7 +15,7 @@ may have more. A field that is asked for may not be empty.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from tagwright.errors import DataError
 from tagwright.io.format import Format, Sample, item_rows, read_header
@@ -178,15 +178,17 @@ def _split_carefully(rows: list[str], lines: Lines, number: int, layout: Layout)
                 "missing, or choose other input columns",
                 location=location,
             )
-        for column in sorted(used):
-            if not fields[column]:
-                what = "label" if column == layout.label else "field"
-                raise DataError(
-                    f"column {column} is empty, expected a {what}; write one (often '_' or 'O') between the tabs",
-                    location=location,
-                )
+        refuse_empty(fields, sorted(used), layout, "write one (often '_' or 'O') between the tabs", location)
         table.append(fields)
     return table
+
+
+def refuse_empty(fields: Sequence[str], used: Iterable[int], layout: Layout, cure: str, location: str) -> None:
+    """Refuse a line if a column that is used is empty in it."""
+    for column in used:
+        if not fields[column]:
+            what = "label" if column == layout.label else "field"
+            raise DataError(f"column {column} is empty, expected a {what}; {cure}", location=location)
 
 
 def count_columns(n: int) -> str:

@@ -17,7 +17,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from tagwright.errors import DataError
-from tagwright.io.columns import count_columns, split_evenly, take_columns
+from tagwright.io.columns import count_columns, refuse_empty, split_evenly, take_columns
 from tagwright.io.format import Format, Sample, item_rows, read_header
 from tagwright.io.layout import ColumnChoice, Layout, choose_columns
 from tagwright.io.lines import Lines, read_blocks
@@ -138,7 +138,7 @@ def _find_words(
         if identity.isdecimal():
             words.append(i)
             if "\t\t" in line or line.endswith("\t"):
-                _refuse_empty(line.split("\t"), used, layout, lines.location(number + i))
+                refuse_empty(line.split("\t"), used, layout, "write '_' for none", lines.location(number + i))
         elif not RANGE_OR_EMPTY.fullmatch(identity):
             raise DataError(
                 f"found the ID {identity!r}, expected a number such as 1, 1-2 or 1.1; correct it",
@@ -151,10 +151,3 @@ def _find_words(
             location=lines.location(number + lead),
         )
     return words
-
-
-def _refuse_empty(fields: Sequence[str], used: Sequence[int], layout: Layout, location: str) -> None:
-    for column in used:
-        if not fields[column]:
-            what = "label" if column == layout.label else "field"
-            raise DataError(f"column {column} is empty, expected a {what}; write '_' for none", location=location)

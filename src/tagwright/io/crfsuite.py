@@ -27,7 +27,7 @@ LAYOUT = Layout("crfsuite", 0, (1,))
 
 
 class CrfsuiteFormat(Format):
-    """Ready-made attributes. There is no telling it from columns: a name or the user must say it."""
+    """Ready-made attributes. It looks like columns: the file's name or the user must say what it is."""
 
     name = "crfsuite"
     description = "one item per line, its label and then its attributes"
@@ -62,7 +62,7 @@ class CrfsuiteFormat(Format):
     def write(
         self, sentence: Sentence, labels: Sequence[str], layout: Layout, values: Sequence[str] | None
     ) -> list[str]:
-        """One label (or label:value) a line and a blank line, as `crfsuite tag` prints them."""
+        """One label (or label:value) on each line and a blank line, as `crfsuite tag` prints them."""
         rows = labels if values is None else [f"{label}:{value}" for label, value in zip(labels, values)]
         return [*rows, ""]
 

@@ -7,7 +7,7 @@ as JSON, and tells writers which column to fill.
 from __future__ import annotations
 
 from collections.abc import Container, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import NamedTuple, TypeAlias
 
 from tagwright.errors import DataError, ModelFileError
@@ -43,13 +43,7 @@ class Layout:
 
     def to_json(self) -> dict[str, object]:
         """A JSON object for the model file."""
-        return {
-            "format": self.format,
-            "label": self.label,
-            "inputs": list(self.inputs),
-            "names": list(self.names),
-            "width": self.width,
-        }
+        return asdict(self) | {"inputs": list(self.inputs), "names": list(self.names)}
 
     @classmethod
     def from_json(cls, stored: object, formats: Container[str]) -> Layout:

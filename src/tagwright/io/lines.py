@@ -28,7 +28,7 @@ class Readable(Protocol):
 
 
 Source: TypeAlias = str | os.PathLike[str] | Readable
-Batch: TypeAlias = tuple[int, list[str]]  # number of the first line, lines
+NumberedLines: TypeAlias = tuple[int, list[str]]  # number of the first line, lines
 
 CHUNK = 1 << 18  # bytes read at once
 MAX_TOKEN = 1 << 16  # characters without white space
@@ -42,10 +42,10 @@ class Lines:
     def __init__(self, source: Source) -> None:
         self.name = source_name(source)
         self.newline = "\n"
-        self._held: list[Batch] = []
+        self._held: list[NumberedLines] = []
         self._batches = self._read_batches(read_chunks(source, self.name))
 
-    def __iter__(self) -> Iterator[Batch]:
+    def __iter__(self) -> Iterator[NumberedLines]:
         held, self._held = self._held, []
         return chain(held, self._batches)
 
@@ -76,12 +76,12 @@ class Lines:
                 return number + lines.index(line)
         return 1
 
-    def _hold(self) -> Iterator[Batch]:
+    def _hold(self) -> Iterator[NumberedLines]:
         for batch in self._batches:
             self._held.append(batch)
             yield batch
 
-    def _read_batches(self, chunks: Iterable[bytes]) -> Iterator[Batch]:
+    def _read_batches(self, chunks: Iterable[bytes]) -> Iterator[NumberedLines]:
         number = 1
         for block in self._whole_lines(chunks):
             if number == 1:
@@ -92,10 +92,8 @@ class Lines:
                 text = text.replace("\r\n", "\n")
             lines = text.split("\n")
             lines.pop()
-            if "\r" in text:
-                self._refuse_carriage_return(lines, number)
-            if max(map(len, lines)) > MAX_TOKEN:
-                self._refuse_long_token(lines, number)
+            if "\r" in text or max(map(len, lines)) > MAX_TOKEN:
+                self._check_lines(lines, number)
             yield number, lines
             number += len(lines)
 
@@ -141,23 +139,21 @@ class Lines:
                 location=self.location(number + block.count(b"\n", 0, at)),
             ) from None
 
-    def _refuse_carriage_return(self, lines: list[str], number: int) -> None:
-        for i, line in enumerate(lines):
+    def _check_lines(self, lines: list[str], number: int) -> None:
+        """Refuse carriage returns inside lines, and overlong words."""
+        for i, line in enumerate(lines, number):
             if "\r" in line:
                 raise DataError(
                     "found a carriage return inside the line, expected lines that end in LF or CRLF; convert the file, "
                     "for example with: tr '\\r' '\\n'",
-                    location=self.location(number + i),
+                    location=self.location(i),
                 )
-
-    def _refuse_long_token(self, lines: list[str], number: int) -> None:
-        for i, line in enumerate(lines):
             longest = max(map(len, line.replace("\t", " ").split(" ")))
             if longest > MAX_TOKEN:
                 raise DataError(
                     f"found {longest:,} characters without white space, expected words of at most {MAX_TOKEN:,}; "
                     "split the text into tokens, or delete the line",
-                    location=self.location(number + i),
+                    location=self.location(i),
                 )
 
 
@@ -206,19 +202,19 @@ def source_name(source: Source) -> str:
 def read_chunks(source: Source, name: str) -> Iterator[bytes]:
     """The bytes of a source as they come, unpacked if they begin as gzip does."""
     if source == "-":
-        yield from _unpack(_read_stream(getattr(sys.stdin, "buffer", sys.stdin), name), name)
-    elif isinstance(source, str | os.PathLike):
-        try:
-            with open(source, "rb") as stream:
-                yield from _unpack(_read_stream(stream, name), name)
-        except FileNotFoundError:
-            raise DataError("no such file; check the path", location=name) from None
-        except OSError as error:
-            if os.path.isdir(source):
-                raise DataError("found a directory, expected a file; name a file in it", location=name) from None
-            raise DataError(f"cannot read the file: {error.strerror}", location=name) from None
-    else:
+        source = getattr(sys.stdin, "buffer", sys.stdin)
+    if not isinstance(source, str | os.PathLike):
         yield from _unpack(_read_stream(source, name), name)
+        return
+    try:
+        with open(source, "rb") as stream:
+            yield from _unpack(_read_stream(stream, name), name)
+    except FileNotFoundError:
+        raise DataError("no such file; check the path", location=name) from None
+    except OSError as error:
+        if os.path.isdir(source):
+            raise DataError("found a directory, expected a file; name a file in it", location=name) from None
+        raise DataError(f"cannot read the file: {error.strerror}", location=name) from None
 
 
 def _read_stream(stream: Any, name: str) -> Iterator[bytes]:

@@ -30,7 +30,8 @@ import numpy.typing as npt
 from tagwright.errors import DataError
 
 Scheme: TypeAlias = Literal["iob1", "iob2", "iobes", "bilou"]
-Mask: TypeAlias = npt.NDArray[np.bool_]
+Bools: TypeAlias = npt.NDArray[np.bool_]
+Longs: TypeAlias = npt.NDArray[np.int64]
 
 SCHEMES: tuple[Scheme, ...] = ("iob1", "iob2", "iobes", "bilou")
 PREFIXES: dict[str, str] = {"iob1": "BIO", "iob2": "BIO", "iobes": "BIEOSM", "bilou": "BILOU", "auto": "BIELOSUM"}
@@ -84,9 +85,9 @@ class Borders(NamedTuple):
     """How `read_spans` finds the borders of spans, label by label. A sentence begins after O and ends before O."""
 
     types: list[str]  # all types, sorted
-    type: npt.NDArray[np.int64]  # [Y] number of each label's type; −1 for O
-    begins: Mask  # [Y, Y] previous × current: a span begins with current
-    goes_on: Mask  # [Y, Y] the span of previous goes on with current; else it ends before current
+    type: Longs  # [Y] number of each label's type; −1 for O
+    begins: Bools  # [Y, Y] previous × current: a span begins with current
+    goes_on: Bools  # [Y, Y] the span of previous goes on with current; else it ends before current
 
 
 def span_borders(labels: Sequence[str]) -> Borders:
@@ -167,7 +168,7 @@ def _count_breaks(sequences: Iterable[Sequence[str]], scheme: str) -> int:
     return sum(n for (previous, current), n in bigrams.items() if not _may_follow(previous, current, scheme))
 
 
-def allowed_transitions(labels: Sequence[str], scheme: str) -> tuple[Mask, Mask, Mask]:
+def allowed_transitions(labels: Sequence[str], scheme: str) -> tuple[Bools, Bools, Bools]:
     """Which label may follow which in well-formed output: (matrix [Y, Y] previous × current, start [Y], stop [Y]).
 
     A path is allowed if and only if `write_spans` can have written it. Labels that training data breaks the rules with

@@ -6,7 +6,6 @@ In the file: the support contexts (attributes and values), their coefficients wi
 from __future__ import annotations
 
 import os
-import warnings
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,7 @@ import numpy as np
 from tagwright.arrays import Doubles, Longs
 from tagwright.encode.batch import Batch
 from tagwright.encode.text import Sentences
-from tagwright.errors import DataWarning, ModelFileError, ParameterError
+from tagwright.errors import DataWarning, ModelFileError, ParameterError, warn
 from tagwright.kernels.functions import KERNELS, Kernel, KernelFunction, make_kernel
 from tagwright.kernels.gram import GramMatrix
 from tagwright.kernels.scores import KernelScores
@@ -71,7 +70,7 @@ class KernelLearner(SequenceTagger):
                 "X: no sentence is longer than one token, so nothing is learned about neighbouring labels: all "
                 "transitions weigh 0; give whole sentences (a list of lists of tokens) if these are parts of them"
             )
-            warnings.warn(message, DataWarning, stacklevel=4)
+            warn(message, DataWarning)
         return found
 
     def _make_gram(self, data: Batch) -> tuple[GramMatrix, Longs]:

@@ -7,7 +7,6 @@ stop            when the dev score has not improved for `patience` rounds, or a 
 from __future__ import annotations
 
 import sys
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
@@ -19,7 +18,7 @@ from tagwright.arrays import Ints
 from tagwright.chunks import are_span_labels
 from tagwright.encode.batch import Batch
 from tagwright.encode.text import Sentences, Text
-from tagwright.errors import ConvergenceWarning, ParameterError
+from tagwright.errors import ConvergenceWarning, ParameterError, warn
 from tagwright.learners._base import SequenceTagger
 from tagwright.learners._batches import count_jobs
 from tagwright.learners._decoder import Decoder
@@ -126,7 +125,6 @@ def _print(progress: Progress) -> None:
 def warn_of_end(reason: str, rounds: int) -> None:
     """Say so when a training was cut short."""
     if reason == "interrupted":
-        warnings.warn(f"interrupted: the model after {rounds} rounds is kept", ConvergenceWarning, stacklevel=4)
+        warn(f"interrupted: the model after {rounds} rounds is kept", ConvergenceWarning)
     elif reason == "max_iterations":
-        message = f"not converged after max_iterations={rounds}; raise it, or raise tolerance"
-        warnings.warn(message, ConvergenceWarning, stacklevel=4)
+        warn(f"not converged after max_iterations={rounds}; raise it, or raise tolerance", ConvergenceWarning)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,17 +38,19 @@ Callback = Callable[[Progress], bool | None]
 
 
 class ProgressLine:
-    """Shows progress on a terminal as one moving line; `close` ends it."""
+    """Shows progress on a terminal as one moving line, unless it is to be `quiet`; `close` ends it."""
 
-    def __init__(self, *, show: bool | None = None) -> None:
-        from tqdm import tqdm  # here, because only people need it
+    def __init__(self, *, quiet: bool = False) -> None:
+        self._bar: Any = None
+        if not quiet and sys.stderr.isatty():
+            from tqdm import tqdm  # here, because only people need it
 
-        self._bar = tqdm(
-            total=None, file=sys.stderr, disable=None if show is None else not show, leave=False, bar_format="{desc}"
-        )
+            self._bar = tqdm(total=None, file=sys.stderr, leave=False, bar_format="{desc}")
 
     def __call__(self, progress: Progress) -> None:
-        self._bar.set_description_str(str(progress))
+        if self._bar is not None:
+            self._bar.set_description_str(str(progress))
 
     def close(self) -> None:
-        self._bar.close()
+        if self._bar is not None:
+            self._bar.close()

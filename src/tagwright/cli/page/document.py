@@ -70,13 +70,8 @@ def document(title: str, body: Sequence[str], *, style: str = "") -> str:
 
 def section(name: str, title: str, body: Sequence[str]) -> str:
     """A part with a heading that links can lead to; `name` is its id."""
-    return "\n".join(
-        [f'<section id="{name}" aria-labelledby="{name}-title">', heading(name, title), *body, "</section>"]
-    )
-
-
-def heading(name: str, title: str) -> str:
-    return f'<h2 id="{name}-title">{text(title)}</h2>'
+    begin = f'<section id="{name}" aria-labelledby="{name}-title">'
+    return "\n".join([begin, f'<h2 id="{name}-title">{text(title)}</h2>', *body, "</section>"])
 
 
 def scrolled(label: str, body: str) -> str:

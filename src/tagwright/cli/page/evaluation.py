@@ -5,26 +5,21 @@ summary, labels, spans, confusions as a map, calibration, worst confusions in co
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 
 from tagwright import __version__
-from tagwright.cli.corpus import LabelledFile
 from tagwright.cli.page import heat_map as map_
 from tagwright.cli.page import reliability_curve as curve
 from tagwright.cli.page.document import document, section, table, text, token
 from tagwright.cli.page.mistakes import (
-    Confused,
     Mistake,
     WordGroup,
     choose_examples,
     find_mistakes,
     group_words,
-    item_word,
     worst_confusions,
 )
-from tagwright.cli.report import Measured, count, known_words
-from tagwright.learners import SequenceTagger
+from tagwright.cli.report import Tagged, count
 from tagwright.metrics import Counts
 
 SHOWN_CONFUSIONS, SHOWN_EXAMPLES, SHOWN_WORDS = 12, 6, 15
@@ -46,24 +41,10 @@ mark { background: rgb(var(--bad) / .25); color: inherit; border-radius: .25rem;
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Tagged:
-    """A corpus, the labels that a model gave it, and its mistakes."""
-
-    model: SequenceTagger
-    corpus: LabelledFile
-    measured: Measured
-    words: list[list[str]]
-    known: Collection[str] | None
-    mistakes: list[Mistake]
-
-
-def evaluation_page(model: SequenceTagger, corpus: LabelledFile, measured: Measured) -> str:
+def evaluation_page(tagged: Tagged) -> str:
     """The page."""
-    words = [[item_word(item) for item in sentence] for sentence in corpus.X]
-    known = known_words(model)
-    tagged = Tagged(model, corpus, measured, words, known, find_mistakes(words, corpus.y, measured.predicted, known))
-    scores = measured.scores
+    mistakes = find_mistakes(tagged.words, tagged.corpus.y, tagged.predicted, tagged.known)
+    scores = tagged.scores
     parts = {"labels": ("Labels", [_scores("label", scores.labels)])}
     if scores.spans is not None:
         overall = {"all spans": scores.spans} | scores.spans.types
@@ -71,17 +52,17 @@ def evaluation_page(model: SequenceTagger, corpus: LabelledFile, measured: Measu
     parts |= {
         "confusion": ("Confusion", [map_.heat_map(scores.confusion)]),
         "calibration": ("Calibration", _calibration(tagged)),
-        "worst": ("Worst confusions", _confusions(tagged)),
-        "words": ("Known and unknown words", _words(tagged)),
+        "worst": ("Worst confusions", _confusions(tagged, mistakes)),
+        "words": ("Known and unknown words", _words(tagged, mistakes)),
     }
     links = [f'<li><a href="#{name}">{text(title)}</a></li>' for name, (title, _) in parts.items()]
-    title = f"{corpus.name}, tagged by {model.learner}"
+    title = f"{tagged.corpus.name}, tagged by {tagged.model.learner}"
     body = [
         '<a class="skip" href="#summary">Skip to the summary</a>',
         f"<header><h1>{text(title)}</h1></header>",
         f'<nav aria-label="parts of this page"><ul>{"".join(links)}</ul></nav>',
         "<main>",
-        section("summary", "Summary", _summary(tagged)),
+        section("summary", "Summary", _summary(tagged, len(mistakes))),
         *[section(name, title, content) for name, (title, content) in parts.items()],
         "</main>",
         f'<footer><p class="soft">Written by Tagwright {text(__version__)}. All scores are in percent.</p></footer>',
@@ -89,8 +70,8 @@ def evaluation_page(model: SequenceTagger, corpus: LabelledFile, measured: Measu
     return document(title, body, style=STYLE + map_.STYLE + curve.STYLE)
 
 
-def _summary(tagged: Tagged) -> list[str]:
-    scores, model = tagged.measured.scores, tagged.model
+def _summary(tagged: Tagged, n_mistakes: int) -> list[str]:
+    scores, model = tagged.scores, tagged.model
     numbers = {
         "Accuracy": scores.accuracy,
         "Span F1": scores.f1,
@@ -100,11 +81,11 @@ def _summary(tagged: Tagged) -> list[str]:
     }
     facts = {name: f"{value:.2f} %" for name, value in numbers.items() if value is not None}
     facts |= {"Tokens": f"{scores.tokens:,}", "Sentences": f"{scores.sentences:,}"}
-    facts["Errors"] = f"{len(tagged.mistakes):,}"
-    facts["Tokens a second"] = f"{tagged.measured.tokens_per_second:,.0f}"
+    facts["Errors"] = f"{n_mistakes:,}"
+    facts["Tokens a second"] = f"{tagged.tokens_per_second:,.0f}"
     features = model.encoder_.features
-    trained = model.info_.get("file") if hasattr(model, "info_") else None
-    told = [
+    trained = model.info_.get("file")
+    facts_of_model = [
         f"Model: {model.learner}",
         "ready-made attributes" if features is None else f"features {features.name}",
         f"{len(model.labels_):,} labels",
@@ -112,7 +93,7 @@ def _summary(tagged: Tagged) -> list[str]:
         *([] if trained is None else [f"trained on {trained}"]),
     ]
     tiles = "\n".join([f"<div><dt>{text(name)}</dt><dd>{text(value)}</dd></div>" for name, value in facts.items()])
-    return [f"<p>{text(', '.join(told))}.</p>", f'<dl class="facts">\n{tiles}\n</dl>']
+    return [f"<p>{text(', '.join(facts_of_model))}.</p>", f'<dl class="facts">\n{tiles}\n</dl>']
 
 
 def _scores(title: str, rows: Mapping[str, Counts]) -> str:
@@ -135,23 +116,25 @@ def _calibration(tagged: Tagged) -> list[str]:
     lead = (
         "Of all predictions with probability 0.8, about 80 % should be right: the dashed line. Larger dots hold more."
     )
-    found = curve.find_confidence(model, tagged.corpus.X, tagged.corpus.y, tagged.measured.predicted)
+    found = curve.find_confidence(model, tagged.corpus.X, tagged.corpus.y, tagged.predicted)
     return [f"<p>{text(lead)}</p>", *[curve.reliability_curve(one) for one in found]]
 
 
-def _confusions(tagged: Tagged) -> list[str]:
-    if not tagged.mistakes:
+def _confusions(tagged: Tagged, mistakes: Sequence[Mistake]) -> list[str]:
+    if not mistakes:
         return ["<p>There are no errors.</p>"]
     lead = "The commonest errors, with sentences. Dots underline other errors of the same sentence."
-    worst = worst_confusions(tagged.mistakes, SHOWN_CONFUSIONS)
-    wrong = {(one.sentence, one.position): one for one in tagged.mistakes}
+    worst = worst_confusions(mistakes, SHOWN_CONFUSIONS)
+    wrong = {(one.sentence, one.position): one for one in mistakes}
     blocks = [_confusion(tagged, one, wrong, is_open=i == 0) for i, one in enumerate(worst)]
     return [f"<p>{text(lead)}</p>", *blocks]
 
 
-def _confusion(tagged: Tagged, confused: Confused, wrong: Mapping[tuple[int, int], Mistake], *, is_open: bool) -> str:
-    gold, predicted, mistakes = confused
-    share = f"{100 * len(mistakes) / len(tagged.mistakes):.1f} % of all errors"
+def _confusion(
+    tagged: Tagged, mistakes: list[Mistake], wrong: Mapping[tuple[int, int], Mistake], *, is_open: bool
+) -> str:
+    gold, predicted = mistakes[0].gold, mistakes[0].predicted
+    share = f"{100 * len(mistakes) / len(wrong):.1f} % of all errors"
     title = f"<strong>{token(gold)} taken for {token(predicted)}</strong>: {count(len(mistakes), 'time')}, {share}"
     sentences = [_sentence(tagged, one, wrong) for one in choose_examples(mistakes, SHOWN_EXAMPLES)]
     return "\n".join(
@@ -161,7 +144,7 @@ def _confusion(tagged: Tagged, confused: Confused, wrong: Mapping[tuple[int, int
 
 def _sentence(tagged: Tagged, mistake: Mistake, wrong: Mapping[tuple[int, int], Mistake]) -> str:
     """The words around a mistake, with its labels."""
-    words: Sequence[str] = tagged.words[mistake.sentence]
+    words = tagged.words[mistake.sentence]
     first, last = max(0, mistake.position - CONTEXT), min(len(words), mistake.position + CONTEXT + 1)
     parts = ["…"] if first else []
     for t in range(first, last):
@@ -179,7 +162,7 @@ def _sentence(tagged: Tagged, mistake: Mistake, wrong: Mapping[tuple[int, int], 
 
 
 def _also(mistake: Mistake) -> str:
-    """Another mistake of the same sentence: its labels for the mouse, and for those who listen."""
+    """Another mistake of the same sentence: its labels for the mouse and for screen readers."""
     note = text(f"gold {mistake.gold}, predicted {mistake.predicted}")
     word = f'<span class="also" title="{note}">{token(mistake.word)}</span>'
     return f'{word}<span class="hidden"> ({note})</span>'
@@ -191,10 +174,10 @@ def _marked(mistake: Mistake) -> str:
     return f"<mark><strong>{token(mistake.word)}</strong> {gold} {predicted}</mark>"
 
 
-def _words(tagged: Tagged) -> list[str]:
+def _words(tagged: Tagged, mistakes: Sequence[Mistake]) -> list[str]:
     if tagged.known is None:
         return ["<p>The model takes ready-made attributes and sees no words.</p>"]
-    groups = group_words(tagged.words, tagged.mistakes, tagged.known, SHOWN_WORDS)
+    groups = group_words(tagged.words, mistakes, tagged.known, SHOWN_WORDS)
     rows = []
     for one in groups:
         accuracy = f"{100 * (1 - one.errors / one.tokens):.2f}" if one.tokens else "–"

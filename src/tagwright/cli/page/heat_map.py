@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tagwright.chunks import Integers
+from tagwright.arrays import Longs
 from tagwright.cli.page.document import scrolled, text, token
 from tagwright.metrics import Confusion
 
@@ -49,7 +49,7 @@ def heat_map(confusion: Confusion) -> str:
     return f'{page}\n<p class="soft">{text(note)}</p>'
 
 
-def _cell(matrix: Integers, i: int, j: int, worst: int) -> str:
+def _cell(matrix: Longs, i: int, j: int, worst: int) -> str:
     count = int(matrix[i, j])
     if not count:
         return "<td></td>"
@@ -57,7 +57,7 @@ def _cell(matrix: Integers, i: int, j: int, worst: int) -> str:
     return f'<td class="{"right" if i == j else "wrong"}" style="--shade: {DARKEST * share:.2f}">{count:,}</td>'
 
 
-def gather(confusion: Confusion) -> tuple[list[str], Integers, int]:
+def gather(confusion: Confusion) -> tuple[list[str], Longs, int]:
     """The labels to show, most frequent first, their matrix, and how many labels its last row and column hold."""
     labels, matrix = confusion
     order = sorted(range(len(labels)), key=lambda i: (-int(matrix[i].sum()), labels[i]))

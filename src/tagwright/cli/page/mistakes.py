@@ -8,12 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from typing import NamedTuple
-
-from tagwright.sequence import Item
-
-SHOWN_ATTRIBUTES = 4
 
 
 class Mistake(NamedTuple):
@@ -25,14 +20,6 @@ class Mistake(NamedTuple):
     gold: str
     predicted: str
     known: bool | None
-
-
-class Confused(NamedTuple):
-    """All mistakes between two labels."""
-
-    gold: str
-    predicted: str
-    mistakes: list[Mistake]
 
 
 class WrongWord(NamedTuple):
@@ -55,16 +42,6 @@ class WordGroup:
     words: list[WrongWord]
 
 
-def item_word(item: Item) -> str:
-    """What a person reads of an item: the word, or the first attributes where there is none."""
-    if isinstance(item, str):
-        return item
-    if isinstance(item, tuple):
-        return item[0]
-    names = [str(name) for name in islice(item, SHOWN_ATTRIBUTES)]
-    return " ".join(names) + (" …" if len(item) > SHOWN_ATTRIBUTES else "")
-
-
 def find_mistakes(
     words: Sequence[Sequence[str]],
     gold: Sequence[Sequence[str]],
@@ -80,13 +57,13 @@ def find_mistakes(
     return found
 
 
-def worst_confusions(mistakes: Iterable[Mistake], limit: int) -> list[Confused]:
-    """The pairs of labels with the most mistakes."""
+def worst_confusions(mistakes: Iterable[Mistake], limit: int) -> list[list[Mistake]]:
+    """All mistakes between two labels, for those pairs (gold, predicted) that have the most."""
     groups: dict[tuple[str, str], list[Mistake]] = {}
     for mistake in mistakes:
         groups.setdefault((mistake.gold, mistake.predicted), []).append(mistake)
     order = sorted(groups, key=lambda pair: (-len(groups[pair]), pair))
-    return [Confused(*pair, groups[pair]) for pair in order[:limit]]
+    return [groups[pair] for pair in order[:limit]]
 
 
 def choose_examples(mistakes: Sequence[Mistake], limit: int) -> list[Mistake]:
@@ -101,14 +78,14 @@ def group_words(
 ) -> list[WordGroup]:
     """Known and unknown words."""
     tokens = Counter(word for sentence in words for word in sentence)
-    wrong = Counter(mistake.word for mistake in mistakes)
-    kinds: dict[str, Counter[tuple[str, str]]] = {}
+    wrong: dict[str, Counter[tuple[str, str]]] = {}  # what a word's labels were taken for
     for mistake in mistakes:
-        kinds.setdefault(mistake.word, Counter())[mistake.gold, mistake.predicted] += 1
+        wrong.setdefault(mistake.word, Counter())[mistake.gold, mistake.predicted] += 1
+    errors = Counter({word: kinds.total() for word, kinds in wrong.items()})
     groups = []
     for name, inside in (("known", True), ("unknown", False)):
         here = [word for word in tokens if (word in known) == inside]
-        worst = sorted((word for word in here if wrong[word]), key=lambda word: (-wrong[word], word))[:limit]
-        rows = [WrongWord(w, tokens[w], wrong[w], *kinds[w].most_common(1)[0][0]) for w in worst]
-        groups.append(WordGroup(name, sum(tokens[w] for w in here), sum(wrong[w] for w in here), rows))
+        worst = sorted((word for word in here if word in wrong), key=lambda word: (-errors[word], word))[:limit]
+        rows = [WrongWord(w, tokens[w], errors[w], *wrong[w].most_common(1)[0][0]) for w in worst]
+        groups.append(WordGroup(name, sum(tokens[w] for w in here), sum(errors[w] for w in here), rows))
     return groups
