@@ -13,7 +13,7 @@ from tagwright.guided.algorithm1_inference import InferenceModel, ScoredSentence
 from tagwright.guided.chart import SpanChart
 from tagwright.guided.decoder import DIRECTIONS
 from tagwright.guided.label_contexts import ContextLayout, ContextWeights, lay_out
-from tagwright.guided.well_formed import find_gaps
+from tagwright.guided.well_formed import find_gaps, score_gaps
 
 SETS = {
     "pairs": "label @ -1, 1",
@@ -85,7 +85,8 @@ class RandomSentence:
     def search(self, beam: int, direction: str) -> tuple[SpanChart, np.ndarray, float]:
         chart = SpanChart.build(self.n + 2, beam, padded(self.Y), np.float64)
         labels = np.zeros(self.n, np.int32)
-        model = InferenceModel(self.contexts, self.reach, self.gaps, DIRECTIONS[direction])
+        gaps = score_gaps(self.gaps, padded(self.Y), np.float64)
+        model = InferenceModel(self.contexts, self.reach, gaps, DIRECTIONS[direction])
         total = infer(chart, model, ScoredSentence(self.emission, self.lexical), labels)
         return chart, labels, total
 

@@ -21,14 +21,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tagwright._jit import kernel, tight_kernel
+from tagwright._jit import tight_kernel
 from tagwright.arrays import Doubles, Floats, Ints, Longs, padded
 from tagwright.attributes.cells import Cell, LabelTemplate
 from tagwright.errors import ParameterError
+from tagwright.text.key_table import EMPTY, first_slot, insert_keys, slots_for
 
 OFFSETS = (-2, -1, 1, 2)
 LEFT_2, LEFT_1, RIGHT_1, RIGHT_2 = 1, 2, 4, 8  # bits of `needs`
-NO_ENTRY = -1
+NO_ENTRY = EMPTY
 MOST_NUMBERS = 1 << 22
 """In rows [R, P] of one template; beyond that its contexts are keys."""
 
@@ -44,8 +45,7 @@ class ContextTable(NamedTuple):
     part: Longs  # [M] which lexical part; −1: contexts are rows
     part_strides: Longs  # [M]
     rows: Floats  # [R, P]
-    slots: Longs  # [H] keys in a hash table, −1 where it is free; at most half are taken
-    heads: Ints  # [H] first entry of a key's list
+    slots: Longs  # [H] keys in a hash table (text/key_table.py), each followed by the first entry of its list
     labels: Ints  # [N] entries: label, weight, and the next entry of the list
     weights: Floats  # [N]
     following: Ints  # [N]
@@ -69,27 +69,19 @@ def neighbours(labels: Ints, t: int, first: int, last: int, Y: int) -> Neighbour
 
 
 @tight_kernel
-def known_labels(table: ContextTable, around: Neighbours) -> int:
-    """The bits of those that are known."""
-    Y = table.n_labels
-    known = LEFT_2 if around.l2 < Y else 0
-    known |= LEFT_1 if around.l1 < Y else 0
-    known |= RIGHT_1 if around.r1 < Y else 0
-    return known | (RIGHT_2 if around.r2 < Y else 0)
-
-
-@tight_kernel
 def find_slot(slots: Longs, key: int) -> int:
-    """The slot of a key, or the free one where it belongs."""
-    slot = key % slots.shape[0]
-    while slots[slot] >= 0 and slots[slot] != key:
-        slot = slot + 1 if slot + 1 < slots.shape[0] else 0
-    return int(slot)
+    """The slot of a key, or the empty one where it belongs."""
+    slot = first_slot(key, slots.shape[0])
+    while slots[slot] != key and slots[slot] != EMPTY:
+        slot = (slot + 2) & (slots.shape[0] - 1)
+    return slot
 
 
 @tight_kernel
-def find_context(table: ContextTable, m: int, lexical: Ints, around: Neighbours, known: int) -> int:
+def find_context(table: ContextTable, m: int, lexical: Ints, around: Neighbours) -> int:
     """The row or the key of template m between these labels; −1 where the feature is absent. lexical [parts]."""
+    Y = table.n_labels
+    known = (around.l2 < Y) * LEFT_2 | (around.l1 < Y) * LEFT_1 | (around.r1 < Y) * RIGHT_1 | (around.r2 < Y) * RIGHT_2
     if table.needs[m] & ~known:
         return -1
     found = table.bases[m] + table.strides[m, 0] * around.l2 + table.strides[m, 1] * around.l1
@@ -103,32 +95,20 @@ def find_context(table: ContextTable, m: int, lexical: Ints, around: Neighbours,
 
 
 @tight_kernel
-def add_contexts(table: ContextTable, side: int, lexical: Ints, around: Neighbours, row: Floats) -> None:
-    """row [P] += the weights of all templates of one side for a token between these labels."""
-    known = known_labels(table, around)
-    for m in range(table.sides[side], table.sides[side + 1]):
-        found = find_context(table, m, lexical, around, known)
+def add_contexts(table: ContextTable, first: int, last: int, lexical: Ints, around: Neighbours, row: Floats) -> None:
+    """row [P] += the weights of the templates `first` to `last` − 1 for a token between these labels."""
+    for m in range(first, last):
+        found = find_context(table, m, lexical, around)
         if found < 0:
             continue
         if table.part[m] < 0:
             for j in range(row.shape[0]):
                 row[j] += table.rows[found, j]
             continue
-        slot = find_slot(table.slots, found)
-        if table.slots[slot] >= 0:
-            e = table.heads[slot]
-            while e >= 0:
-                row[table.labels[e]] += table.weights[e]
-                e = table.following[e]
-
-
-@tight_kernel
-def score_labels(table: ContextTable, emission: Floats, lexical: Ints, around: Neighbours, row: Floats) -> None:
-    """row [P] = U of every label of a token between these labels; emission [P]."""
-    for c in range(row.shape[0]):
-        row[c] = emission[c]
-    for side in range(3):
-        add_contexts(table, side, lexical, around, row)
+        e = table.slots[find_slot(table.slots, found) + 1]  # NO_ENTRY where the slot is empty
+        while e >= 0:
+            row[table.labels[e]] += table.weights[e]
+            e = table.following[e]
 
 
 class ContextLayout(NamedTuple):
@@ -151,10 +131,10 @@ class ContextLayout(NamedTuple):
         offsets = [offset for template in self.templates for offset in template.offsets]
         return max((-o for o in offsets if o < 0), default=0), max((o for o in offsets if o > 0), default=0)
 
-    def table(self, rows: Floats, slots: Longs, heads: Ints, entries: tuple[Ints, Floats, Ints]) -> ContextTable:
+    def table(self, rows: Floats, slots: Longs, entries: tuple[Ints, Floats, Ints]) -> ContextTable:
         """With weights."""
         arrays = (self.sides, self.needs, self.strides, self.bases, self.part, self.part_strides)
-        return ContextTable(self.n_labels, *arrays, rows, slots, heads, *entries)
+        return ContextTable(self.n_labels, *arrays, rows, slots, *entries)
 
 
 def lay_out(
@@ -215,29 +195,12 @@ class ContextWeights(NamedTuple):
         merged, rows = merge_rows(layout, self.rows)
         wide: Floats = np.zeros((len(rows), padded(layout.n_labels)), dtype)
         wide[:, : layout.n_labels] = rows
-        keys, first = np.unique(self.keys, return_index=True)
-        slots, heads = build_slots(keys, first)
-        following = np.arange(1, len(self.keys) + 1, dtype=np.int32)
-        following[np.append(first[1:], len(self.keys))[: len(keys)] - 1] = NO_ENTRY
-        return merged.table(wide, slots, heads, (self.labels, self.values.astype(dtype), following))
-
-
-def build_slots(keys: Longs, heads: Longs, room: int = 0) -> tuple[Longs, Ints]:
-    """The hash table of some keys, at most half full with `room` more."""
-    size = 2 * (len(keys) + room) + 3
-    while any(size % prime == 0 for prime in (2, 3, 5, 7, 11, 13)):
-        size += 1
-    slots, slot_heads = np.full(size, -1, np.int64), np.full(size, NO_ENTRY, np.int32)
-    insert_heads(keys, heads.astype(np.int32), slots, slot_heads)
-    return slots, slot_heads
-
-
-@kernel
-def insert_heads(keys: Longs, heads: Ints, slots: Longs, slot_heads: Ints) -> None:
-    for n in range(keys.shape[0]):
-        slot = find_slot(slots, keys[n])
-        slots[slot] = keys[n]
-        slot_heads[slot] = heads[n]
+        changes = np.diff(self.keys) != 0
+        first, last = (np.append(*ends)[: len(self.keys)] for ends in ((True, changes), (changes, True)))
+        slots = slots_for(int(first.sum()))
+        insert_keys(np.where(first, self.keys, -1), slots)
+        following = np.where(last, NO_ENTRY, np.arange(1, len(self.keys) + 1)).astype(np.int32)
+        return merged.table(wide, slots, (self.labels, self.values.astype(dtype), following))
 
 
 def merge_rows(layout: ContextLayout, rows: Doubles) -> tuple[ContextLayout, Doubles]:

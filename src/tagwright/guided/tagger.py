@@ -212,7 +212,10 @@ class GuidedTagger(SequenceTagger):
         self, trainings: Sequence[Training], text: TrainingText, random: np.random.Generator, workers: Workers
     ) -> Doubles:
         """One pass of every training over its own order of the sentences; returns their numbers of updates."""
-        settings = self._settings(trainings[0].layout)
+        mode = LOCAL if not self.guided else AGGRESSIVE if self.aggressive else EARLY
+        # In each mode a token has at most `updates` or four updates on average, each of two actions.
+        most_entries = 2 * len(trainings[0].layout.templates) * max(self.updates, 4)
+        settings = LearningSettings(mode, float(self.margin), self.updates, most_entries)
         orders = [random.permutation(len(text.offsets) - 1) for _ in trainings]
         texts = [drop_attributes(text, self.dropout, random) for _ in trainings]
         updates = np.zeros(len(trainings))
@@ -223,12 +226,6 @@ class GuidedTagger(SequenceTagger):
         for first in range(0, len(orders[0]), PORTION):
             workers.run(learn, [(k, order[first : first + PORTION]) for k, order in enumerate(orders)])
         return updates
-
-    def _settings(self, layout: ContextLayout) -> LearningSettings:
-        """In each mode a token has at most `updates` or four updates on average, each of two actions."""
-        mode = LOCAL if not self.guided else AGGRESSIVE if self.aggressive else EARLY
-        most_entries = 2 * len(layout.templates) * max(self.updates, 4)
-        return LearningSettings(mode, float(self.margin), self.updates, most_entries)
 
     def _training_text(self, data: Batch, layout: ContextLayout, parts: LexicalParts) -> tuple[TrainingText, Longs]:
         """The training text for the kernels, and the attributes that get weights."""
@@ -271,7 +268,7 @@ class GuidedTagger(SequenceTagger):
     def _margins(self, X: Sentences) -> list[Doubles]:
         """How far the label of every item was ahead, by sentence."""
         out: list[Doubles] = []
-        for (_, actions), offsets in self._decoded(X, None, self.decoder_.best_actions):
+        for actions, offsets in self._decoded(X, None, self.decoder_.final_actions):
             scores = actions.scores
             ahead = np.minimum(scores[:, 0] - scores[:, 1], LARGEST_MARGIN)  # a single label has no rival
             out.extend(np.split(ahead, offsets[1:-1]))
@@ -280,13 +277,13 @@ class GuidedTagger(SequenceTagger):
     def _find_order(self, X: Sentences) -> Doubles:
         """When a label is given in these sentences, on average: 0 is the first step, 1 the last."""
         sums, counts = np.zeros((2, len(self.labels_)))
-        for (labels, actions), offsets in self._decoded(X, None, self.decoder_.best_actions):
+        for found, offsets in self._decoded(X, None, self.decoder_.infer):
             lengths = np.diff(offsets)
             last = np.repeat(lengths - 1, lengths)
             longer = last > 0
-            steps = actions.order[longer] / last[longer]
-            sums += np.bincount(labels[longer], steps, len(sums))
-            counts += np.bincount(labels[longer], minlength=len(sums))
+            steps = found.order[longer] / last[longer]
+            sums += np.bincount(found.labels[longer], steps, len(sums))
+            counts += np.bincount(found.labels[longer], minlength=len(sums))
         means = np.full(len(sums), np.nan)
         np.divide(sums, counts, out=means, where=counts > 0)
         return means
@@ -295,10 +292,10 @@ class GuidedTagger(SequenceTagger):
     def explain(self, sentence: Sequence[Any]) -> list[Step]:
         """The steps of labelling one sentence, in the order in which they were taken."""
         steps: list[Step] = []
-        for (labels, actions), _ in self._decoded([sentence], None, self.decoder_.best_actions):
-            names = [self.labels_[y] for y in labels]
-            for t in np.argsort(actions.order).tolist():
-                first, last = actions.known[t]
+        for actions, _ in self._decoded([sentence], None, self.decoder_.final_actions):
+            names = [self.labels_[y] for y in actions.found.labels]
+            for t in np.argsort(actions.found.order).tolist():
+                first, last = actions.found.known[t]
                 known = {o: names[t + o] for o in (-2, -1, 1, 2) if first <= t + o <= last}
                 score, behind = actions.scores[t].tolist()
                 token = sentence[t] if isinstance(sentence[t], str) else str(sentence[t])
