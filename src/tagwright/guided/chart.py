@@ -41,9 +41,9 @@ class SpanChart(NamedTuple):
     ends: Longs  # [L + 2] P: the one that ends there
     accepted: Bools  # [L] whether token k is in P
     queue: Longs  # [2 · leaves] Q, a tournament: node i holds the better of nodes 2i and 2i + 1; leaf k holds k or NONE
+    outdated: Longs  # [L] tokens whose candidates must be made anew
     order: Longs  # [L] tokens in the order in which they were accepted
-    left_rows: Floats  # [B, P] scores between the labels of one left state
-    right_rows: Floats  # [B, P] of one right state
+    side_rows: Floats  # [2, B, P] scores between the labels of one left state, and of one right state
     row: Floats  # [P] of both
     stack: Longs  # [L, 2]
 
@@ -58,8 +58,8 @@ class SpanChart(NamedTuple):
             right_state=empty((L, B), short), interfaces=empty((L, B, 4), whole), n_states=empty(L, whole),
             bounds=empty((L, 2), whole), context_spans=empty((L, 2), whole), begins=empty(L + 2, whole),
             ends=empty(L + 2, whole), accepted=empty(L, np.bool_), queue=empty(2 * leaves, whole),
-            order=empty(L, whole), left_rows=empty((B, P), dtype), right_rows=empty((B, P), dtype),
-            row=empty(P, dtype), stack=empty((L, 2), whole),
+            outdated=empty(L, whole), order=empty(L, whole), side_rows=empty((2, B, P), dtype), row=empty(P, dtype),
+            stack=empty((L, 2), whole),
         )  # fmt: skip
 
 
@@ -87,10 +87,13 @@ def clear(chart: SpanChart, n: int) -> None:
 
 
 @tight_kernel
-def set_candidate(chart: SpanChart, k: int, waits: bool) -> None:
-    """Span k enters Q, has a new score there, or leaves it. Of equal candidates, the one to the left goes first."""
+def set_candidate(chart: SpanChart, k: int) -> None:
+    """Span k enters Q, has a new score there, or leaves it: it is in Q if it has states and is not in P.
+
+    Of equal candidates, the one to the left goes first.
+    """
     node = chart.queue.shape[0] // 2 + k
-    chart.queue[node] = k if waits else NONE
+    chart.queue[node] = k if chart.n_states[k] > 0 and not chart.accepted[k] else NONE
     while node > 1:
         node //= 2
         a, b = chart.queue[2 * node], chart.queue[2 * node + 1]
@@ -103,10 +106,10 @@ def set_candidate(chart: SpanChart, k: int, waits: bool) -> None:
 @tight_kernel
 def accept(chart: SpanChart, k: int) -> None:
     """Move span k from Q to P. The spans inside it are covered: none of them borders on a token outside."""
-    set_candidate(chart, k, False)
+    chart.accepted[k] = True
+    set_candidate(chart, k)
     chart.begins[chart.bounds[k, 0] + 1] = k
     chart.ends[chart.bounds[k, 1] + 1] = k
-    chart.accepted[k] = True
 
 
 @tight_kernel

@@ -16,12 +16,20 @@ from tagwright.attributes.lexicon import TagDictionary
 from tagwright.encode.batch import Batch
 from tagwright.encode.encoder import Encoder
 from tagwright.errors import ModelFileError
-from tagwright.guided.algorithm1_inference import BOTH, LEFT_TO_RIGHT, RIGHT_TO_LEFT, InferenceModel
+from tagwright.guided.algorithm1_inference import (
+    BOTH,
+    LEFT_TO_RIGHT,
+    RIGHT_TO_LEFT,
+    InferenceModel,
+    Labelling,
+    ScoredSentence,
+    infer_sentences,
+)
 from tagwright.guided.chart import SpanChart
-from tagwright.guided.final_actions import NO_ACTIONS, FinalActions, infer_sentences
+from tagwright.guided.final_actions import FinalActions, score_final_actions
 from tagwright.guided.label_contexts import ContextLayout, ContextWeights, lay_out
 from tagwright.guided.lexical_parts import LexicalParts
-from tagwright.guided.well_formed import find_gaps, rule_out_impossible
+from tagwright.guided.well_formed import find_gaps, rule_out_impossible, score_gaps
 from tagwright.learners._decoder import Decoder
 from tagwright.scores.linear import LinearScores
 
@@ -103,37 +111,51 @@ class GuidedDecoder(Decoder):
         gaps = find_gaps(self.allowed[0])
         reach = np.maximum(np.array(labels.layout.reach, np.int64), min(len(gaps), 1))  # gaps need outermost labels
         contexts = labels.weights.run(labels.layout, scores.dtype)
-        self.model = InferenceModel(contexts, reach, gaps, DIRECTIONS[direction])
+        scores_of_gaps = score_gaps(gaps, scores.width, scores.dtype)
+        self.model = InferenceModel(contexts, reach, scores_of_gaps, DIRECTIONS[direction])
 
     def make_ready(self) -> None:
         """There are no steps of a chain here."""
 
     def best(self, data: Batch, allowed: Bools | None = None) -> Ints:
         """The label of every token [n]."""
-        return self._infer(data, allowed, None)
+        return self.infer(data, allowed).labels
 
-    def best_actions(self, data: Batch, allowed: Bools | None = None) -> tuple[Ints, FinalActions]:
-        """The label of every token [n], and the action that gave it."""
-        actions = FinalActions.build(data.n_tokens)
-        return self._infer(data, allowed, actions), actions
+    def infer(self, data: Batch, allowed: Bools | None = None) -> Labelling:
+        """The label of every token, and when it was given."""
+        found = Labelling.build(data.n_tokens)
+        for _ in self._infer_runs(data, allowed, found):
+            pass
+        return found
+
+    def final_actions(self, data: Batch, allowed: Bools | None = None) -> FinalActions:
+        """The same with scores."""
+        found = Labelling.build(data.n_tokens)
+        rivals, scores = np.zeros(data.n_tokens, np.int32), np.zeros((data.n_tokens, 2))
+        for tokens, text, offsets in self._infer_runs(data, allowed, found):
+            rivals[tokens], scores[tokens] = score_final_actions(self.model, text, offsets, found.part(tokens))
+        return FinalActions(found, rivals, scores)
 
     def lexical(self, data: Batch) -> Ints:
         """Numbers of the lexical parts of every token [n, parts]."""
         return self.labels.parts.find(data, self.labels.layout.parts)
 
-    def _infer(self, data: Batch, allowed: Bools | None, actions: FinalActions | None) -> Ints:
-        labels, lexical = np.zeros(data.n_tokens, np.int32), self.lexical(data)
+    def _infer_runs(
+        self, data: Batch, allowed: Bools | None, found: Labelling
+    ) -> Iterator[tuple[slice, ScoredSentence, Longs]]:
+        """Infer run after run; gives the tokens of each, their scores, and where its sentences begin."""
+        lexical = self.lexical(data)
         chart = SpanChart.build(int(data.lengths.max(initial=1)), self.beam, self.scores.width, self.scores.dtype)
         for first, last, rows in self._runs(data, self._possible(data, allowed)):
             offsets, totals = data.offsets[first : last + 1], np.empty(last - first)
-            part = slice(int(offsets[0]), int(offsets[-1]))
-            asked = NO_ACTIONS if actions is None else actions.part(part)
-            infer_sentences(chart, self.model, rows, lexical[part], offsets - part.start, labels[part], totals, asked)
+            tokens = slice(int(offsets[0]), int(offsets[-1]))
+            text, offsets = ScoredSentence(rows, lexical[tokens]), offsets - tokens.start
+            infer_sentences(chart, self.model, text, offsets, found.part(tokens), totals)
             self._check_possible(totals, first)
-        return labels
+            yield tokens, text, offsets
 
     def _runs(self, data: Batch, allowed: Bools | None) -> Iterator[tuple[int, int, Floats]]:
         for first, last, rows in super()._runs(data, allowed):
-            if len(self.model.gaps):
+            if self.model.gaps.size:
                 rule_out_impossible(rows, data.offsets[first : last + 1] - data.offsets[first], *self.allowed)
             yield first, last, rows

@@ -19,7 +19,7 @@ import numpy as np
 from tagwright._jit import tight_kernel
 from tagwright.arrays import Doubles, Floats, Ints, Longs
 from tagwright.guided.algorithm1_inference import InferenceModel, ScoredSentence
-from tagwright.guided.label_contexts import NO_ENTRY, ContextTable, Neighbours, find_context, find_slot, known_labels
+from tagwright.guided.label_contexts import PART, ContextTable, Neighbours, find_context, find_slot, neighbours
 
 
 class TrainingText(NamedTuple):
@@ -43,7 +43,7 @@ class Perceptron(NamedTuple):
     row_sums: Doubles  # [R, P]
     entry_sums: Doubles  # [N]
     entry_keys: Longs  # [N]
-    sizes: Longs  # [2] how many keys, how many entries
+    n_entries: Longs  # [1]
 
 
 class Example(NamedTuple):
@@ -52,13 +52,6 @@ class Example(NamedTuple):
     sentence: ScoredSentence
     gold: Ints  # [n]
     begin: int  # its first token in the text
-
-
-class Action(NamedTuple):
-    """A label for a token between the labels around it."""
-
-    label: int
-    around: Neighbours
 
 
 @tight_kernel
@@ -104,38 +97,41 @@ def rescore_labels(
 
 @tight_kernel
 def update(
-    perceptron: Perceptron, text: TrainingText, example: Example, k: int, gold: Action, top: Action, clock: float
+    perceptron: Perceptron, text: TrainingText, example: Example, labels: Ints, bounds: Longs, k: int, clock: float
 ) -> None:
-    """w += f(gold action) − f(top action), both of token k."""
-    p = example.begin + k
+    """w += f(gold action of token k) − f(its action in labels [n]), between the labels of bounds[k, 0] to bounds[k, 1],
+    which were known then."""
+    p, gold, top = example.begin + k, example.gold[k], labels[k]
     weighted = text.values.shape[0] > 0
-    for e in range(text.pointers[p], text.pointers[p + 1] if gold.label != top.label else text.pointers[p]):
+    for e in range(text.pointers[p], text.pointers[p + 1] if gold != top else text.pointers[p]):
         first = perceptron.first[text.attributes[e]]
         if first >= 0:
             size = text.values[e] if weighted else 1.0
-            perceptron.weights[first + gold.label] += size
-            perceptron.sums[first + gold.label] += clock * size
-            perceptron.weights[first + top.label] -= size
-            perceptron.sums[first + top.label] -= clock * size
+            perceptron.weights[first + gold] += size
+            perceptron.sums[first + gold] += clock * size
+            perceptron.weights[first + top] -= size
+            perceptron.sums[first + top] -= clock * size
     for sign in (1, -1):
-        label, around = (gold.label, gold.around) if sign > 0 else (top.label, top.around)
-        update_contexts(perceptron, example.sentence.lexical[k], Action(label, around), sign, clock)
+        action = example.gold if sign > 0 else labels
+        around = neighbours(action, k, bounds[k, 0], bounds[k, 1], perceptron.model.contexts.n_labels)
+        update_contexts(perceptron, example.sentence.lexical[k], action[k], around, sign, clock)
 
 
 @tight_kernel
-def update_contexts(perceptron: Perceptron, lexical: Ints, action: Action, size: int, clock: float) -> None:
-    """w += size · (the label contexts of one action)."""
+def update_contexts(
+    perceptron: Perceptron, lexical: Ints, label: int, around: Neighbours, size: int, clock: float
+) -> None:
+    """w += size · (the label contexts of one action: a label between others)."""
     contexts = perceptron.model.contexts
-    known = known_labels(contexts, action.around)
     for m in range(contexts.sides[3]):
-        found = find_context(contexts, m, lexical, action.around, known)
+        found = find_context(contexts, m, lexical, around)
         if found < 0:
             continue
-        if contexts.part[m] < 0:
-            contexts.rows[found, action.label] += size
-            perceptron.row_sums[found, action.label] += clock * size
+        if contexts.numbers[m, PART] < 0:
+            contexts.rows[found, label] += size
+            perceptron.row_sums[found, label] += clock * size
         else:
-            e = find_entry(perceptron, contexts, found, action.label)
+            e = find_entry(perceptron, contexts, found, label)
             contexts.weights[e] += size
             perceptron.entry_sums[e] += clock * size
 
@@ -144,17 +140,14 @@ def update_contexts(perceptron: Perceptron, lexical: Ints, action: Action, size:
 def find_entry(perceptron: Perceptron, contexts: ContextTable, key: int, y: int) -> int:
     """The entry of a key and a label, made where there is none."""
     slot = find_slot(contexts.slots, key)
-    if contexts.slots[slot] < 0:
-        contexts.slots[slot] = key
-        contexts.heads[slot] = NO_ENTRY
-        perceptron.sizes[0] += 1
-    e = contexts.heads[slot]
+    contexts.slots[slot] = key
+    e = contexts.slots[slot + 1]
     while e >= 0 and contexts.labels[e] != y:
         e = contexts.following[e]
     if e < 0:
-        e = perceptron.sizes[1]
-        perceptron.sizes[1] += 1
-        contexts.labels[e], contexts.weights[e], contexts.following[e] = y, 0, contexts.heads[slot]
+        e = perceptron.n_entries[0]
+        perceptron.n_entries[0] += 1
+        contexts.labels[e], contexts.weights[e], contexts.following[e] = y, 0, contexts.slots[slot + 1]
         perceptron.entry_keys[e], perceptron.entry_sums[e] = key, 0
-        contexts.heads[slot] = e
+        contexts.slots[slot + 1] = e
     return int(e)

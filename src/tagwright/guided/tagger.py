@@ -142,7 +142,8 @@ class GuidedTagger(SequenceTagger):
     def _fit(self, X: Sentences, y: Labels, X_dev: Sentences | None, y_dev: Labels | None, before: Self | None) -> None:
         """Train online."""
         _, names, encoder, data = self._read_training(X, y)
-        check_margin(self.margin)
+        if self.margin > float(np.finfo(np.float32).max):
+            raise ParameterError(f"margin must be at most 3.4e38, found {self.margin!r}")
         self.labels_, self.encoder_ = names, encoder
         templates = label_templates(encoder)
         parts = LexicalParts.learn(encoder, [template.cells for template in templates], data)
@@ -182,7 +183,8 @@ class GuidedTagger(SequenceTagger):
         """All epochs, and the decoder."""
         began = time.perf_counter()
         text, kept = self._training_text(data, layout, parts)
-        trainings = self._trainings(kept, layout, int(data.lengths.max()))
+        sizes = {"longest": int(data.lengths.max()), "beam": self.beam, "direction": DIRECTIONS[self.direction]}
+        trainings = [Training(kept, self.encoder_.n_attributes, layout, **sizes) for _ in range(self.orders)]
         curve: list[float] = []
         reason = "epochs"
         workers = Workers(min(count_jobs(self.n_jobs), self.orders))
@@ -212,7 +214,10 @@ class GuidedTagger(SequenceTagger):
         self, trainings: Sequence[Training], text: TrainingText, random: np.random.Generator, workers: Workers
     ) -> Doubles:
         """One pass of every training over its own order of the sentences; returns their numbers of updates."""
-        settings = self._settings(trainings[0].layout)
+        mode = LOCAL if not self.guided else AGGRESSIVE if self.aggressive else EARLY
+        # In each mode a token has at most `updates` or four updates on average, each of two actions.
+        most_entries = 2 * len(trainings[0].layout.templates) * max(self.updates, 4)
+        settings = LearningSettings(mode, float(self.margin), self.updates, most_entries)
         orders = [random.permutation(len(text.offsets) - 1) for _ in trainings]
         texts = [drop_attributes(text, self.dropout, random) for _ in trainings]
         updates = np.zeros(len(trainings))
@@ -224,12 +229,6 @@ class GuidedTagger(SequenceTagger):
             workers.run(learn, [(k, order[first : first + PORTION]) for k, order in enumerate(orders)])
         return updates
 
-    def _settings(self, layout: ContextLayout) -> LearningSettings:
-        """In each mode a token has at most `updates` or four updates on average, each of two actions."""
-        mode = LOCAL if not self.guided else AGGRESSIVE if self.aggressive else EARLY
-        most_entries = 2 * len(layout.templates) * max(self.updates, 4)
-        return LearningSettings(mode, float(self.margin), self.updates, most_entries)
-
     def _training_text(self, data: Batch, layout: ContextLayout, parts: LexicalParts) -> tuple[TrainingText, Longs]:
         """The training text for the kernels, and the attributes that get weights."""
         found = expand(self.encoder_, data)
@@ -237,12 +236,6 @@ class GuidedTagger(SequenceTagger):
         attributes = found.pointers, found.attributes, found.values
         text = TrainingText(data.offsets, data.labels, *attributes, parts.find(data, layout.parts))
         return text, np.flatnonzero(counts >= self.min_count)
-
-    def _trainings(self, kept: Longs, layout: ContextLayout, longest: int) -> list[Training]:
-        direction, n = DIRECTIONS[self.direction], self.encoder_.n_attributes
-        return [
-            Training(kept, n, layout, beam=self.beam, longest=longest, direction=direction) for _ in range(self.orders)
-        ]
 
     # ---- how sure, and why ----
 
@@ -271,7 +264,7 @@ class GuidedTagger(SequenceTagger):
     def _margins(self, X: Sentences) -> list[Doubles]:
         """How far the label of every item was ahead, by sentence."""
         out: list[Doubles] = []
-        for (_, actions), offsets in self._decoded(X, None, self.decoder_.best_actions):
+        for actions, offsets in self._decoded(X, None, self.decoder_.final_actions):
             scores = actions.scores
             ahead = np.minimum(scores[:, 0] - scores[:, 1], LARGEST_MARGIN)  # a single label has no rival
             out.extend(np.split(ahead, offsets[1:-1]))
@@ -280,13 +273,13 @@ class GuidedTagger(SequenceTagger):
     def _find_order(self, X: Sentences) -> Doubles:
         """When a label is given in these sentences, on average: 0 is the first step, 1 the last."""
         sums, counts = np.zeros((2, len(self.labels_)))
-        for (labels, actions), offsets in self._decoded(X, None, self.decoder_.best_actions):
+        for found, offsets in self._decoded(X, None, self.decoder_.infer):
             lengths = np.diff(offsets)
             last = np.repeat(lengths - 1, lengths)
             longer = last > 0
-            steps = actions.order[longer] / last[longer]
-            sums += np.bincount(labels[longer], steps, len(sums))
-            counts += np.bincount(labels[longer], minlength=len(sums))
+            steps = found.order[longer] / last[longer]
+            sums += np.bincount(found.labels[longer], steps, len(sums))
+            counts += np.bincount(found.labels[longer], minlength=len(sums))
         means = np.full(len(sums), np.nan)
         np.divide(sums, counts, out=means, where=counts > 0)
         return means
@@ -295,10 +288,10 @@ class GuidedTagger(SequenceTagger):
     def explain(self, sentence: Sequence[Any]) -> list[Step]:
         """The steps of labelling one sentence, in the order in which they were taken."""
         steps: list[Step] = []
-        for (labels, actions), _ in self._decoded([sentence], None, self.decoder_.best_actions):
-            names = [self.labels_[y] for y in labels]
-            for t in np.argsort(actions.order).tolist():
-                first, last = actions.known[t]
+        for actions, _ in self._decoded([sentence], None, self.decoder_.final_actions):
+            names = [self.labels_[y] for y in actions.found.labels]
+            for t in np.argsort(actions.found.order).tolist():
+                first, last = actions.found.known[t]
                 known = {o: names[t + o] for o in (-2, -1, 1, 2) if first <= t + o <= last}
                 score, behind = actions.scores[t].tolist()
                 token = sentence[t] if isinstance(sentence[t], str) else str(sentence[t])
@@ -354,9 +347,3 @@ def label_templates(encoder: Encoder) -> tuple[LabelTemplate, ...]:
     """Those of the feature set; PLAIN where it has none, or where items are ready-made attributes."""
     features = encoder.features
     return PLAIN.labels if features is None or not features.labels else features.labels
-
-
-def check_margin(margin: float) -> None:
-    """Refuse a margin with which scores would not be finite."""
-    if margin > float(np.finfo(np.float32).max):
-        raise ParameterError(f"margin must be at most 3.4e38, found {margin!r}")

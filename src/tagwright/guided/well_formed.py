@@ -10,12 +10,13 @@ sentence and tokens with few labels are taken care of (`rule_out_impossible`).
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from tagwright._jit import tight_kernel
 from tagwright.arrays import Bools, Floats, Longs
 from tagwright.guided.chart import SpanChart
-from tagwright.guided.label_contexts import Neighbours
 
 MOST_GAPS = 3
 """Further gaps are not looked at: they matter only where labels of a scheme are missing from the training data."""
@@ -31,41 +32,39 @@ def find_gaps(allowed: Bools) -> Bools:
     return np.array(found, np.bool_).reshape(len(found), *allowed.shape)
 
 
-@tight_kernel
-def rule_out_neighbours(gaps: Bools, around: Neighbours, Y: int, row: Floats) -> None:
-    """row [P] = −inf for the labels that may not follow the label before or precede the one after."""
-    for y in range(Y if gaps.shape[0] > 0 else 0):
-        if (around.l1 < Y and not gaps[0, around.l1, y]) or (around.r1 < Y and not gaps[0, y, around.r1]):
-            row[y] = -np.inf
+def score_gaps(gaps: Bools, width: int, dtype: type[np.floating[Any]]) -> Floats:
+    """What gaps [M, Y, Y] add to the scores of a label y, −inf or 0 [2, M, Y + 1, P].
 
-
-@tight_kernel
-def rule_out_gaps(chart: SpanChart, gaps: Bools, k: int, n: int, Y: int, row: Floats) -> None:
-    """row [P] = −inf for labels of token k with which a gap to the next accepted span, on a side where k has no
-    labelled neighbour, could not be filled in all of that span's states.
-
-    Such a span ends before k, or begins after it: the interface on that side is not at the end of the sentence, so it
-    has a label (where there are gaps, `reach` is at least 1).
+    [0, m, l, y]: m tokens between l and y; [1, m, r, y]: between y and r. l or r = Y: not known
     """
-    for side in range(2):
-        if (chart.ends[k] if side == 0 else chart.begins[k + 2]) >= 0:
-            continue
-        for m in range(1, gaps.shape[0]):
-            t = k - 1 - m if side == 0 else k + 1 + m
-            if t < 0 or t >= n:
-                break
-            span = chart.ends[t + 1] if side == 0 else chart.begins[t + 1]
-            if span < 0:
-                continue
-            for b in range(chart.n_states[span]):
-                for y in range(Y):
-                    if side == 0:
-                        fits = gaps[m, chart.interfaces[span, b, 2], y]
-                    else:
-                        fits = gaps[m, y, chart.interfaces[span, b, 0]]
-                    if not fits:
-                        row[y] = -np.inf
+    M, Y, _ = gaps.shape
+    scores: Floats = np.zeros((2, M, Y + 1, width), dtype)
+    scores[0, :, :Y, :Y][~gaps] = -np.inf
+    scores[1, :, :Y, :Y] = scores[0, :, :Y, :Y].transpose(0, 2, 1)
+    return scores
+
+
+@tight_kernel
+def rule_out(chart: SpanChart, gaps: Floats, side: int, k: int, state: int, n: int, row: Floats) -> None:
+    """row [P] = −inf for labels of token k that may not stand beside a state of the accepted span on this side (0:
+    left), or, where there is none, with which the gap to the next accepted span could not be filled in all its states.
+
+    The interface of such a span on the side of k is not at the end of the sentence, so it has a label (where there are
+    gaps, `reach` is at least 1).
+    """
+    for m in range(gaps.shape[1]):
+        t = k - 1 - m if side == 0 else k + 1 + m
+        if t < 0 or t >= n:
             break
+        span = chart.ends[t + 1] if side == 0 else chart.begins[t + 1]
+        if span < 0:
+            continue
+        for b in range(chart.n_states[span]):
+            if m > 0 or b == state:
+                label = chart.interfaces[span, b, 2 if side == 0 else 0]
+                for c in range(row.shape[0]):
+                    row[c] += gaps[side, m, label, c]
+        break
 
 
 @tight_kernel
