@@ -8,7 +8,8 @@ from oracle import all_labellings, random_lattice, scorer
 
 from tagwright.arrays import padded
 from tagwright.chain.lattice import Lattice
-from tagwright.hmsvm.worst_labelling import ViterbiChain, worst_labellings
+from tagwright.chain.viterbi import Steps
+from tagwright.hmsvm.worst_labelling import worst_labellings
 
 
 def by_enumeration(lattice: Lattice, gold: tuple[int, ...], *, hamming: bool) -> tuple[tuple[int, ...] | None, float]:
@@ -37,8 +38,11 @@ def test_equals_enumeration(hamming: bool, favour: float) -> None:
         lattice = Lattice(emission, lattice.transition, lattice.start, lattice.stop)
         rows = np.zeros((T, padded(Y)))
         rows[:, :Y] = emission
-        steps = ViterbiChain.pruned(lattice.transition, lattice.start, lattice.stop)
-        labels, values = worst_labellings(rows, np.array([0, T]), gold, steps, hamming=hamming)
+        steps = Steps.build(lattice.transition, lattice.start, lattice.stop, np.float64)
+        kept = rng.integers(0, Y, (2, T)).astype(np.int32)
+        labels, values, slacks = worst_labellings(
+            rows, np.array([0, T]), gold, steps, kept, np.array([2]), hamming=hamming
+        )
         expected, value = by_enumeration(lattice, tuple(gold.tolist()), hamming=hamming)
         if expected is None:
             assert values[0] == -np.inf
@@ -46,6 +50,10 @@ def test_equals_enumeration(hamming: bool, favour: float) -> None:
         else:
             assert values[0] == pytest.approx(value)
             assert tuple(labels.tolist()) == expected
+        score = scorer(lattice)
+        margins = (kept != gold).sum(axis=1) if hamming else np.ones(2)
+        excess = [margin + score(tuple(y)) - score(tuple(gold)) for margin, y in zip(margins, kept, strict=True)]
+        assert slacks[0] == pytest.approx(max(0.0, *excess))
 
 
 def test_many_sentences_in_one_run() -> None:
@@ -56,7 +64,9 @@ def test_many_sentences_in_one_run() -> None:
     rows = np.zeros((8, 16))
     rows[:, :3] = np.concatenate([lattice.emission for lattice in lattices])
     gold = rng.integers(0, 3, 8).astype(np.int32)
-    labels, values = worst_labellings(rows, offsets, gold, ViterbiChain.pruned(*chain), hamming=True)
+    steps, nothing = Steps.build(*chain, np.float64), np.zeros((0, 8), np.int32)
+    labels, values, slacks = worst_labellings(rows, offsets, gold, steps, nothing, np.zeros(3, np.int64), hamming=True)
+    assert not slacks.any()
     for i, lattice in enumerate(lattices):
         begin, end = offsets[i : i + 2]
         expected = by_enumeration(Lattice(lattice.emission, *chain), tuple(gold[begin:end].tolist()), hamming=True)

@@ -54,11 +54,7 @@ def solve_simplex_qp(
     gradient[K] = 0.0
     enough = 0.0
     for steps in range(MOST_STEPS):
-        i = 0
-        for a in range(1, K + 1):
-            if gradient[a] > gradient[i]:
-                i = a
-        j, curvature, violation, gap = choose_decrease(i, gram, K, alpha, rest, gradient)
+        i, j, curvature, violation, gap = choose_pair(gram, K, alpha, rest, gradient)
         if steps == 0 and cap < np.inf:
             enough = share * gap
         if violation <= tolerance or gap <= enough:
@@ -81,14 +77,18 @@ def solve_simplex_qp(
 
 
 @tight_kernel
-def choose_decrease(
-    i: int, gram: Doubles, K: int, alpha: Doubles, rest: float, gradient: Doubles
-) -> tuple[int, float, float, float]:
-    """The j that gives weight to i, which has the largest gradient; and how far α is from the optimum.
+def choose_pair(
+    gram: Doubles, K: int, alpha: Doubles, rest: float, gradient: Doubles
+) -> tuple[int, int, float, float, float]:
+    """The i that has the largest gradient, the j that gives weight to it; and how far α is from the optimum.
 
-    Returns j, the curvature along e_i − e_j, max_{a : α_a > 0} g_i − g_a, and the duality gap Σ_a α_a (g_i − g_a).
+    Returns i, j, the curvature along e_i − e_j, max_{a : α_a > 0} g_i − g_a, and the duality gap Σ_a α_a (g_i − g_a).
     Where the last two are 0, there is no j: it is i.
     """
+    i = 0
+    for a in range(1, K + 1):
+        if gradient[a] > gradient[i]:
+            i = a
     own = gram[i, i] if i < K else 0.0
     j, best, violation, gap, curvature = i, -1.0, 0.0, 0.0, 0.0
     for a in range(K + 1):
@@ -105,7 +105,7 @@ def choose_decrease(
         rise = difference * difference / bend if bend > 0.0 else np.inf
         if rise > best:
             j, best, curvature = a, rise, bend
-    return j, curvature, violation, gap
+    return i, j, curvature, violation, gap
 
 
 @tight_kernel
