@@ -16,7 +16,7 @@ from tagwright.boosting.count_distribution import (
     add_sentences,
     count_labellings,
 )
-from tagwright.boosting.expectations import ChainArrays
+from tagwright.chain.forward_backward import Chain
 from tagwright.chain.lattice import Lattice
 
 
@@ -26,11 +26,11 @@ def found_by_us(lattice: Lattice, targets: np.ndarray, source: int, most: int) -
     return work.log_counts - np.logaddexp.reduce(work.log_counts)
 
 
-def factors(lattice: Lattice) -> tuple[np.ndarray, ChainArrays]:
+def factors(lattice: Lattice) -> tuple[np.ndarray, Chain]:
     """Exponentials of the emission and of the chain."""
     x = np.full((lattice.n_positions, padded(lattice.n_labels)), 9.0)  # padding is never looked at
     x[:, : lattice.n_labels] = np.exp(lattice.emission - lattice.emission.max(axis=1, keepdims=True))
-    return x, ChainArrays.build(lattice.transition, lattice.start, lattice.stop)
+    return x, Chain.build(lattice.transition, lattice.start, lattice.stop, np.float64)
 
 
 def found_by_oracle(lattice: Lattice, count: Callable[[tuple[int, ...]], int], most: int) -> np.ndarray:

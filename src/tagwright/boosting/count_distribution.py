@@ -20,7 +20,7 @@ import numpy as np
 
 from tagwright._jit import tight_kernel
 from tagwright.arrays import Doubles, Floats, Ints, Longs
-from tagwright.boosting.expectations import ChainArrays
+from tagwright.chain.forward_backward import Chain
 
 
 class CountedFeature(NamedTuple):
@@ -77,10 +77,10 @@ def add_mass(row: Doubles, scale: float, mass: float, mass_scale: float, target:
 
 @tight_kernel
 def step_counts(
-    alpha: Doubles, log_scale: Doubles, x: Floats, chain: ChainArrays, target: int, source: int, n: int, row: Doubles
+    alpha: Doubles, log_scale: Doubles, x: Floats, chain: Chain, target: int, source: int, n: int, row: Doubles
 ) -> None:
     """α_t from α_{t−1}, for the counts 0 to n − 1. From the highest count down: each takes from the one below it."""
-    Y, M = row.shape[0], chain.M
+    Y, M = row.shape[0], chain.matrix
     for b in range(n - 1, -1, -1):
         lower = 0.0  # the mass that comes up from b − 1
         if target >= 0 and b > 0:
@@ -105,7 +105,7 @@ def step_counts(
 
 
 @tight_kernel
-def count_labellings(x: Floats, chain: ChainArrays, targets: Ints, source: int, B: int, work: CountWorkspace) -> None:
+def count_labellings(x: Floats, chain: Chain, targets: Ints, source: int, B: int, work: CountWorkspace) -> None:
     """One sentence: work.log_counts[b] is the log mass of the labellings with b occurrences, b < B; there may be no
     labellings with more. x [T, P]: the exponentials of the emission, up to a factor for each token."""
     alpha, log_counts, Y = work.alpha, work.log_counts, work.row.shape[0]
@@ -127,7 +127,7 @@ def count_labellings(x: Floats, chain: ChainArrays, targets: Ints, source: int, 
 
 @tight_kernel
 def add_sentences(
-    chosen: Longs, offsets: Longs, x: Doubles, chain: ChainArrays, feature: CountedFeature, log_weights: Doubles,
+    chosen: Longs, offsets: Longs, x: Doubles, chain: Chain, feature: CountedFeature, log_weights: Doubles,
     low: Longs, high: Longs, work: CountWorkspace, masses: CountMasses,
 ) -> None:  # fmt: skip
     """The masses of every chosen sentence n, for counts low[n] to high[n] relative to the gold one, added to `masses`.

@@ -11,7 +11,6 @@ by search      The zero of R's slope, one forward-backward pass of the other sen
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable
 
 import numpy as np
@@ -42,8 +41,7 @@ SLOPE_PRECISION = 1e-3
 def exact_step(scores: TrainingScores, sentences: SentenceWeights, k: int, guess: float, max_step: float) -> float:
     """The Δ of feature k that minimises R, within ±max_step; `guess`: the tight bound's. Scores are left as they were,
     but for rounding."""
-    of_chain = k >= scores.training.pattern.n_weights
-    search = (_ChainSearch if of_chain else _AttributeSearch)(scores, sentences, k)
+    search = StepSearch(scores, sentences, k)
     if len(search.passed) and sentences.power == 1 and has_few_counts(scores.training, k):
         return step_by_counts(scores, sentences, k, max_step)
     return search.step(guess, max_step)
@@ -102,68 +100,47 @@ def minimise_masses(masses: CountMasses, max_step: float) -> float:
 # ---- by marginals and by search ----
 
 
-class _Search(ABC):
-    """dR/dΔ of feature k for any Δ. `passed`: the sentences of which that takes a forward-backward pass."""
+class StepSearch:
+    """dR/dΔ of feature k for any Δ.
 
-    def __init__(self, scores: TrainingScores, sentences: SentenceWeights, k: int, passed: Longs) -> None:
-        self.scores, self.sentences, self.k, self.passed = scores, sentences, k, passed
+    `once`: its occurrences with one position. `passed`: the sentences of which the slope takes a forward-backward pass,
+    those of its other occurrences, `often`; for a feature of the chain, all sentences.
+    """
+
+    def __init__(self, scores: TrainingScores, sentences: SentenceWeights, k: int) -> None:
+        t = scores.training
+        self.scores, self.sentences, self.k = scores, sentences, k
         self.at = 0.0  # the step that the scores have now
         self.q = np.zeros(len(sentences.q))
+        self.of_chain = k >= t.pattern.n_weights
+        self.occurrences = o = t.occurrences
+        own = np.empty(0, np.int64) if self.of_chain else t.occurrences_of(k)
+        own = own[sentences.active[o.sentences[own]]]
+        single = o.pointers[own + 1] - o.pointers[own] == 1
+        self.once, self.often = own[single], own[~single]
+        if self.of_chain:
+            self.column, self.passed = k - t.pattern.n_weights, np.flatnonzero(sentences.active)
+        else:
+            self.column, self.passed = int(t.pattern.labels[k]), o.sentences[self.often].astype(np.int64)
+        positions, self.values = o.positions[o.pointers[self.once]], o.values[o.pointers[self.once]]
+        self.gold = (t.data.labels[positions] == self.column).astype(np.float64)
+        residuals = sentences.expectations.residuals[positions, self.column] if len(positions) else np.empty(0)
+        self.marginals = np.clip(residuals + self.gold, 0.0, 1.0)
 
     def step(self, guess: float, max_step: float) -> float:
         """Where the slope is 0."""
-        falling = self.slope_now()
+        falling = self.slope(0.0)
         step = find_zero(self.slope, falling, guess, max_step) if falling else 0.0
         self._move(-self.at)
         return step
 
-    @abstractmethod
-    def slope_now(self) -> float:
-        """At Δ = 0."""
-
-    @abstractmethod
     def slope(self, step: float) -> float:
-        """At any Δ."""
-
-    @abstractmethod
-    def _move(self, step: float) -> None:
-        """Change the scores by one more `step`."""
-
-    def _pass(self, step: float, *, with_chain: bool) -> SentenceExpectations:
-        """Forward-backward at Δ = step; self.q follows from it."""
-        self._move(step - self.at)
-        self.at = step
-        out = self.scores.trial
-        self.scores.expect(self.passed, out if with_chain else out._replace(chain_residuals=out.chain_residuals[:0]))
-        losses = out.losses[self.passed]
-        self.q[self.passed] = np.exp(self.sentences.power * losses - self.sentences.reference)
-        return out
-
-
-class _AttributeSearch(_Search):
-    """Of a feature of the pattern: `once` are its occurrences with one position, `often` the others."""
-
-    def __init__(self, scores: TrainingScores, sentences: SentenceWeights, k: int) -> None:
-        t = scores.training
-        self.occurrences = o = t.occurrences
-        own = t.occurrences_of(k)
-        own = own[sentences.active[o.sentences[own]]]
-        single = o.pointers[own + 1] - o.pointers[own] == 1
-        self.once, self.often = own[single], own[~single]
-        self.label = int(t.pattern.labels[k])
-        super().__init__(scores, sentences, k, o.sentences[self.often].astype(np.int64))
-        positions, self.values = o.positions[o.pointers[self.once]], o.values[o.pointers[self.once]]
-        self.gold = (t.data.labels[positions] == self.label).astype(np.float64)
-        self.marginals = np.clip(sentences.expectations.residuals[positions, self.label] + self.gold, 0.0, 1.0)
-
-    def slope_now(self) -> float:
-        return self._slope_of_once(0.0) + self._slope_of_often(self.sentences.q, self.sentences.expectations)
-
-    def slope(self, step: float) -> float:
+        """At Δ = step."""
         total = self._slope_of_once(step)
-        if len(self.often):
-            expectations = self._pass(step, with_chain=False)
-            total += self._slope_of_often(self.q, expectations)
+        if len(self.passed):
+            total += self._slope_of_passed(
+                *(self._pass(step) if step else (self.sentences.q, self.sentences.expectations))
+            )
         return total
 
     def _slope_of_once(self, step: float) -> float:
@@ -173,33 +150,26 @@ class _AttributeSearch(_Search):
         q = q * (growth * np.exp(-change * self.gold)) ** self.sentences.power
         return float(np.sum(q * self.values * (m * np.exp(change) / growth - self.gold)))
 
-    def _slope_of_often(self, q: Doubles, expectations: SentenceExpectations) -> float:
-        return slope_of_feature(self.often, self.occurrences, self.label, q, expectations.residuals)
+    def _slope_of_passed(self, q: Doubles, expectations: SentenceExpectations) -> float:
+        if self.of_chain:
+            return float(np.sum(q[self.passed] * expectations.chain_residuals[self.passed, self.column]))
+        return slope_of_feature(self.often, self.occurrences, self.column, q, expectations.residuals)
+
+    def _pass(self, step: float) -> tuple[Doubles, SentenceExpectations]:
+        """Forward-backward at Δ = step: q and expectations of the sentences passed."""
+        self._move(step - self.at)
+        self.at = step
+        out = self.scores.trial
+        self.scores.expect(self.passed, out if self.of_chain else out._replace(chain_residuals=out.chain_residuals[:0]))
+        self.q[self.passed] = np.exp(self.sentences.power * out.losses[self.passed] - self.sentences.reference)
+        return self.q, out
 
     def _move(self, step: float) -> None:
-        if step and len(self.often):
-            self.scores.add(self.often, self.label, step)
-
-
-class _ChainSearch(_Search):
-    """Of two labels in a row, a first or a last label."""
-
-    def __init__(self, scores: TrainingScores, sentences: SentenceWeights, k: int) -> None:
-        super().__init__(scores, sentences, k, np.flatnonzero(sentences.active))
-        self.column = k - scores.training.pattern.n_weights
-
-    def slope_now(self) -> float:
-        return self._slope(self.sentences.q, self.sentences.expectations)
-
-    def slope(self, step: float) -> float:
-        expectations = self._pass(step, with_chain=True)
-        return self._slope(self.q, expectations)
-
-    def _slope(self, q: Doubles, expectations: SentenceExpectations) -> float:
-        return float(np.sum(q[self.passed] * expectations.chain_residuals[self.passed, self.column]))
-
-    def _move(self, step: float) -> None:
-        self.scores.w[self.k] += step
+        """Change the scores by one more `step`."""
+        if self.of_chain:
+            self.scores.w[self.k] += step
+        elif step and len(self.often):
+            self.scores.add(self.often, self.column, step)
 
 
 @tight_kernel
