@@ -167,20 +167,6 @@ def best_step(b: Bounds, k: int) -> float:
 
 
 @tight_kernel
-def gain_limit(b: Bounds, k: int) -> float:
-    """No step gains more than this: by the slope at 0, and the curvature in its direction."""
-    slope, upper, lower = 0.0, 0.0, 0.0
-    for c in range(b.pointers[k], b.pointers[k + 1]):
-        below, above = end_weights(b, c)
-        slope += b.B[c] if b.U[c] > b.L[c] else 0.0
-        upper += above * b.U[c] * b.U[c]
-        lower += below * b.L[c] * b.L[c]
-    curvature = upper if slope < 0 else lower
-    limit = abs(slope) * b.max_step
-    return min(limit, slope * slope / (2 * curvature)) if curvature > 0 else limit
-
-
-@tight_kernel
 def tangent_limit(b: Bounds, k: int, step: float) -> float:
     """No step gains more than this: a convex function lies above its tangents at 0 and at `step`. inf where they tell
     nothing."""
@@ -202,10 +188,18 @@ def tangent_limit(b: Bounds, k: int, step: float) -> float:
 @tight_kernel
 def limit_gains(b: Bounds, changed: Longs, feature_pointers: Longs) -> None:
     """The sums of some attributes' features have changed (a: feature_pointers[a] to feature_pointers[a + 1] − 1):
-    gains = their limits, known = False."""
+    gains = what no step exceeds by the slope at 0, and the curvature in its direction; known = False."""
     for n in range(changed.shape[0]):
         for k in range(feature_pointers[changed[n]], feature_pointers[changed[n] + 1]):
-            b.gains[k] = gain_limit(b, k)
+            slope, upper, lower = 0.0, 0.0, 0.0
+            for c in range(b.pointers[k], b.pointers[k + 1]):
+                below, above = end_weights(b, c)
+                slope += b.B[c] if b.U[c] > b.L[c] else 0.0
+                upper += above * b.U[c] * b.U[c]
+                lower += below * b.L[c] * b.L[c]
+            curvature = upper if slope < 0 else lower
+            limit = abs(slope) * b.max_step
+            b.gains[k] = min(limit, slope * slope / (2 * curvature)) if curvature > 0 else limit
             b.known[k] = False
 
 

@@ -25,7 +25,6 @@ import numpy as np
 from tagwright._jit import tight_kernel
 from tagwright.arrays import Doubles
 
-UNBOUNDED = -1
 MOST_STEPS = 10_000
 FLAT = 1e-12
 """A curvature below this share of the diagonal is none."""
@@ -38,8 +37,8 @@ RAY = 1e-6
 def solve_simplex_qp(
     gains: Doubles, gram: Doubles, K: int, cap: float, tolerance: float, share: float, alpha: Doubles,
     gradient: Doubles,
-) -> int:  # fmt: skip
-    """Maximise over alpha[:K], in place; returns the number of steps, or UNBOUNDED. gradient [K + 1]: work.
+) -> bool:  # fmt: skip
+    """Maximise over alpha[:K], in place; False where the maximum is infinite. gradient [K + 1]: work.
 
     gains [≥ K] and gram [≥ K, ≥ K] may be larger than the problem. It ends when the optimality conditions hold to the
     tolerance or, with a cap, when the duality gap Σ_j α_j (max_i g_i − g_j) is down to a share of the first.
@@ -58,11 +57,11 @@ def solve_simplex_qp(
         if steps == 0 and cap < np.inf:
             enough = share * gap
         if violation <= tolerance or gap <= enough:
-            return steps
+            return True
         held = alpha[j] if j < K else rest
         move = min((gradient[i] - gradient[j]) / curvature, held) if curvature > 0.0 else held
         if move == np.inf:
-            return UNBOUNDED
+            return False
         if i < K:
             alpha[i] += move
         else:
@@ -73,7 +72,7 @@ def solve_simplex_qp(
             rest = rest - move if move < held else 0.0
         for a in range(K):
             gradient[a] -= move * ((gram[a, i] if i < K else 0.0) - (gram[a, j] if j < K else 0.0))
-    return UNBOUNDED if cap == np.inf and runs_along_a_ray(gram, K, alpha) else MOST_STEPS
+    return cap < np.inf or not runs_along_a_ray(gram, K, alpha)
 
 
 @tight_kernel
@@ -125,5 +124,5 @@ def maximise_on_simplex(
     """The α that maximises m·α − ½ αᵀ G α with α ≥ 0 and Σ α ≤ cap; None where the maximum is infinite."""
     alpha = np.zeros(len(gains)) if start is None else start.astype(np.float64)
     m, G = np.ascontiguousarray(gains, np.float64), np.ascontiguousarray(gram, np.float64)
-    steps = solve_simplex_qp(m, G, len(m), float(cap), tolerance, 0.0, alpha, np.empty(len(m) + 1))
-    return None if steps == UNBOUNDED else alpha
+    finite = solve_simplex_qp(m, G, len(m), float(cap), tolerance, 0.0, alpha, np.empty(len(m) + 1))
+    return alpha if finite else None

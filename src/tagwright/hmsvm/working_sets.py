@@ -22,7 +22,7 @@ import numpy as np
 
 from tagwright._jit import tight_kernel
 from tagwright.arrays import Doubles, Ints, Longs, padded
-from tagwright.hmsvm.simplex_qp import UNBOUNDED, solve_simplex_qp
+from tagwright.hmsvm.simplex_qp import solve_simplex_qp
 from tagwright.kernels.chain_weights import ChainWeights, change_edge, edge_at
 
 TOLERANCE = 1e-9
@@ -208,41 +208,32 @@ def optimise_alpha(problem: MarginProblem, sets: WorkingSets, i: int, chain: Cha
     Given: labellings described and multiplied, their shortfalls. Changed: α, and with them the chain and
     work.emission; work.change says what the tokens gained.
     """
-    K = sets.sizes[i]
-    gains, old = work.vectors[GAINS], work.vectors[OLD_ALPHA]
+    K, T = sets.sizes[i], problem.offsets[i + 1] - problem.offsets[i]
+    alpha, gains, old = sets.alpha[i], work.vectors[GAINS], work.vectors[OLD_ALPHA]
     for a in range(K):
-        old[a] = sets.alpha[i, a]
+        old[a] = alpha[a]
     for a in range(K):
         gains[a] = work.vectors[SHORTFALLS, a]
         for b in range(K):
             gains[a] += (work.gram[a, b] - problem.ridge) * old[b]
-    alpha = sets.alpha[i]
-    if (
-        solve_simplex_qp(gains, work.gram, K, problem.cap, TOLERANCE, REMAINING, alpha, work.vectors[GRADIENT])
-        == UNBOUNDED
-    ):
+    if not solve_simplex_qp(gains, work.gram, K, problem.cap, TOLERANCE, REMAINING, alpha, work.vectors[GRADIENT]):
         return False
     for k in range(K):
         sets.idle[i, k] = sets.idle[i, k] + 1 if alpha[k] == 0.0 else 0
-        if alpha[k] != old[k]:
-            move_along(problem, i, k, alpha[k] - old[k], chain, work)
+        gain = alpha[k] - old[k]
+        if gain == 0.0:
+            continue
+        for m in range(work.n_positions[k]):  # w += gain · δΦ of labelling k, as far as sequence i sees it
+            u, right, wrong = work.positions[k, m], work.right[k, m], work.wrong[k, m]
+            work.change[u, right] += gain
+            work.change[u, wrong] -= gain
+            for t in range(T):
+                amount = gain * problem.products[problem.squares[i] + u * T + t]
+                work.emission[t, right] += amount
+                work.emission[t, wrong] -= amount
+        for m in range(work.n_edges[k]):
+            change_edge(work.edges[k, m], gain * work.signs[k, m], chain)
     return True
-
-
-@tight_kernel
-def move_along(problem: MarginProblem, i: int, k: int, gain: float, chain: ChainWeights, work: SequenceWork) -> None:
-    """w += gain · δΦ of labelling k, as far as sequence i sees it: β of its tokens, their scores, the edges."""
-    T = problem.offsets[i + 1] - problem.offsets[i]
-    for m in range(work.n_positions[k]):
-        u, right, wrong = work.positions[k, m], work.right[k, m], work.wrong[k, m]
-        work.change[u, right] += gain
-        work.change[u, wrong] -= gain
-        for t in range(T):
-            amount = gain * problem.products[problem.squares[i] + u * T + t]
-            work.emission[t, right] += amount
-            work.emission[t, wrong] -= amount
-    for m in range(work.n_edges[k]):
-        change_edge(work.edges[k, m], gain * work.signs[k, m], chain)
 
 
 @tight_kernel

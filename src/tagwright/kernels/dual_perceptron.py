@@ -64,7 +64,15 @@ def learn_sentences(
         for s in range(T):
             if path[s] != gold[s]:
                 wrong += 1
-                correct_context(contexts[begin + s], gold[s], path[s], now, gram, state)
+                m, right, given = contexts[begin + s], gold[s], path[s]
+                state.beta[m, right] += 1.0
+                state.beta[m, given] -= 1.0
+                state.beta_sums[m, right] += now
+                state.beta_sums[m, given] -= now
+                row = gram.rows[gram.row_of[m]]
+                for k in range(row.shape[0]):
+                    state.scores[right, k] += row[k]
+                    state.scores[given, k] -= row[k]
         for s in range(0 if boundaries else 1, T + 1 if boundaries else T):
             if wrong > before:
                 right, given = edge_at(gold, s, T, Y), edge_at(path, s, T, Y)
@@ -73,19 +81,6 @@ def learn_sentences(
                 state.chain_sums[right] += now
                 state.chain_sums[given] -= now
     return wrong
-
-
-@tight_kernel
-def correct_context(m: int, right: int, given: int, now: float, gram: GramRows, state: DualState) -> None:
-    """β(m, right) += 1 and β(m, given) −= 1, and H with them."""
-    state.beta[m, right] += 1.0
-    state.beta[m, given] -= 1.0
-    state.beta_sums[m, right] += now
-    state.beta_sums[m, given] -= now
-    row = gram.rows[gram.row_of[m]]
-    for k in range(row.shape[0]):
-        state.scores[right, k] += row[k]
-        state.scores[given, k] -= row[k]
 
 
 class DualPerceptron:
