@@ -54,18 +54,6 @@ class Bounds(NamedTuple):
         unit = classes.have_unit_ranges()
         return cls(*classes, A, B, unit, max_step, np.zeros(K), np.ones(K, np.bool_), np.zeros(K), np.ones(K, np.bool_))
 
-    def best_feature(self) -> int:
-        """The feature whose bound has the least minimum; −1 where none is eligible."""
-        return choose(self)
-
-    def step(self, k: int) -> float:
-        """The step that minimises the bound of feature k."""
-        return best_step(self, k)
-
-    def gain(self, k: int, step: float) -> float:
-        """By how much a step lowers the bound on R·Z."""
-        return gain_of(self, k, step)
-
 
 @tight_kernel
 def end_weights(b: Bounds, c: int) -> tuple[float, float]:
@@ -223,7 +211,7 @@ def compute_gains(b: Bounds, features: Longs, gains: Doubles) -> None:
 
 
 @tight_kernel
-def choose(b: Bounds) -> int:
+def best_feature(b: Bounds) -> int:
     """The eligible feature with the largest gain, the first of equals; −1 where there is none. Computes what gains it
     must."""
     K = b.gains.shape[0]

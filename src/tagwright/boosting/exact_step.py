@@ -17,7 +17,7 @@ import numpy as np
 
 from tagwright._jit import tight_kernel
 from tagwright.arrays import Doubles, Ints, Longs
-from tagwright.boosting.bounds import Bounds
+from tagwright.boosting.bounds import Bounds, best_step
 from tagwright.boosting.count_distribution import (
     CountedFeature,
     CountMasses,
@@ -94,7 +94,7 @@ def minimise_masses(masses: CountMasses, max_step: float) -> float:
     """
     u, A = masses.counts, np.exp(masses.logs - masses.logs.max())
     classes = FeatureClasses(np.array([0, len(u)]), np.minimum(u, 0.0), np.maximum(u, 0.0))
-    return Bounds.build(classes, A, u * A, max_step).step(0)
+    return best_step(Bounds.build(classes, A, u * A, max_step), 0)
 
 
 # ---- by marginals and by search ----

@@ -71,8 +71,9 @@ from tagwright.hmsvm.working_sets import (
     multiply_labellings,
     optimise_alpha,
 )
-from tagwright.hmsvm.worst_labelling import worst_labelling, worst_labellings
+from tagwright.hmsvm.worst_labelling import search_sentences, worst_labelling
 from tagwright.kernels.chain_weights import ChainWeights
+from tagwright.optim.online import DecodingWork
 from tagwright.optim.vectors import inner
 
 RUN_TOKENS = 1 << 12
@@ -238,18 +239,12 @@ class WorkingSetAlgorithm:
         begin, end = self.data.offsets[first], self.data.offsets[last]
         rows = np.empty((end - begin, padded(self.n_labels)))
         self.weights.emission(first, last, rows)
-        offsets, gold, sets = (
-            self.data.offsets[first : last + 1] - begin,
-            self.data.labels[begin:end],
-            self.solution.sets,
-        )
-        found = worst_labellings(
-            rows, offsets, gold, chain, sets.labels[:, begin:end], sets.sizes[first:last],
-            hamming=self.objective.hamming,
+        offsets, gold = self.data.offsets[first : last + 1] - begin, self.data.labels[begin:end]
+        sets, work = self.solution.sets, DecodingWork.build(offsets, self.n_labels, np.float64)
+        search_sentences(
+            rows, offsets, gold, chain, self.objective.hamming, sets.labels[:, begin:end], sets.sizes[first:last], work,
+            self._losses[first:last], self._slacks[first:last],
         )  # fmt: skip
-        self._losses[first:last] = np.maximum(found.values, 0.0)
-        if self.objective.slack != "none":
-            self._slacks[first:last] = found.slacks
 
     def _measure(self, number: int, seconds: float) -> PassReport:
         """Primal, dual and gap."""
@@ -261,7 +256,8 @@ class WorkingSetAlgorithm:
         dual = self.objective.dual(self._reward(), norm, sets.alpha.sum(axis=1))
         primal = self.objective.primal(self._losses, norm)
         gap = (primal - dual) / primal if 0 < primal < np.inf else float(primal > 0)
-        violated, violation = int(np.count_nonzero(self._losses)), float((self._losses - self._slacks).max())
+        slacks = 0.0 if self.objective.slack == "none" else self._slacks
+        violated, violation = int(np.count_nonzero(self._losses)), float((self._losses - slacks).max())
         return PassReport(number, primal, dual, gap, norm, violated, violation, int(sets.sizes.sum()), seconds)
 
     def _reward(self) -> float:

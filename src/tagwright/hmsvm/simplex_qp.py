@@ -116,13 +116,3 @@ def runs_along_a_ray(gram: Doubles, K: int, alpha: Doubles) -> bool:
         for b in range(K):
             bend += alpha[a] * gram[a, b] * alpha[b]
     return bend < RAY * size * size
-
-
-def maximise_on_simplex(
-    gains: Doubles, gram: Doubles, cap: float = np.inf, *, start: Doubles | None = None, tolerance: float = 1e-10
-) -> Doubles | None:
-    """The α that maximises m·α − ½ αᵀ G α with α ≥ 0 and Σ α ≤ cap; None where the maximum is infinite."""
-    alpha = np.zeros(len(gains)) if start is None else start.astype(np.float64)
-    m, G = np.ascontiguousarray(gains, np.float64), np.ascontiguousarray(gram, np.float64)
-    finite = solve_simplex_qp(m, G, len(m), float(cap), tolerance, 0.0, alpha, np.empty(len(m) + 1))
-    return alpha if finite else None

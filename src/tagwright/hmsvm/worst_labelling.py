@@ -17,13 +17,12 @@ and begins with the best prefix into p. Cost: Viterbi, and O(T·Y) more.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from tagwright._jit import tight_kernel
-from tagwright.arrays import Doubles, Floats, Ints, Longs, empty_rows
+from tagwright.arrays import Doubles, Floats, Ints, Longs
 from tagwright.chain.viterbi import Steps, best_path, trace_back
+from tagwright.optim.online import DecodingWork
 
 MARGINS = ("unit", "hamming")
 
@@ -87,25 +86,18 @@ def worst_labelling(
     return value
 
 
-class FoundLosses(NamedTuple):
-    """What a search finds in a run of sentences."""
-
-    labels: Ints  # [n] the worst labelling of each sentence
-    values: Doubles  # [N] Δ + F(x_i, y) − F(x_i, y_i) for it
-    slacks: Doubles  # [N] ξ_i = max(0, the largest of these over the working set)
-
-
 @tight_kernel
 def search_sentences(
-    emission: Floats, offsets: Longs, gold: Ints, chain: Steps, hamming: bool, kept: Ints, sizes: Longs, delta: Floats,
-    survivors: Longs, found: FoundLosses,
+    emission: Floats, offsets: Longs, gold: Ints, chain: Steps, hamming: bool, kept: Ints, sizes: Longs,
+    work: DecodingWork, losses: Doubles, slacks: Doubles,
 ) -> None:  # fmt: skip
-    """All sentences of a run; kept [K, n], sizes [N]: their working sets."""
+    """Of every sentence of a run, losses [N] = H_i, and slacks [N] = ξ_i: the same over its working set alone. emission
+    [n, P] is changed for a while; kept [K, n] and sizes [N] are the working sets."""
     for i in range(offsets.shape[0] - 1):
         begin, end = offsets[i], offsets[i + 1]
-        rows, own = emission[begin:end], gold[begin:end]
-        found.values[i] = worst_labelling(rows, own, chain, hamming, delta, survivors, found.labels[begin:end])
-        found.slacks[i] = 0.0
+        rows, own, path = emission[begin:end], gold[begin:end], work.path[: end - begin]
+        losses[i] = max(worst_labelling(rows, own, chain, hamming, work.delta, work.survivors, path), 0.0)
+        slacks[i] = 0.0
         right = score_labelling(rows, own, chain)
         for k in range(sizes[i]):
             margin = 1.0
@@ -114,16 +106,4 @@ def search_sentences(
                 for p in range(begin, end):
                     margin += kept[k, p] != gold[p]
             wrong = score_labelling(rows, kept[k, begin:end], chain)
-            found.slacks[i] = max(found.slacks[i], margin + wrong - right)
-
-
-def worst_labellings(
-    emission: Floats, offsets: Longs, gold: Ints, chain: Steps, kept: Ints, sizes: Longs, *, hamming: bool
-) -> FoundLosses:
-    """Search a run of sentences, emission [n, P], with the working sets kept [K, n], sizes [N]."""
-    n, N = len(emission), len(sizes)
-    found = FoundLosses(np.empty(n, np.int32), np.empty(N), np.empty(N))
-    delta = empty_rows((int(np.diff(offsets).max(initial=1)), emission.shape[1]), emission.dtype)
-    survivors = np.empty(chain.n_labels, np.int64)
-    search_sentences(emission, offsets, gold, chain, hamming, kept, sizes, delta, survivors, found)
-    return found
+            slacks[i] = max(slacks[i], margin + wrong - right)
