@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from tagwright.boosting.bounds import Bounds, best_feature, best_step, gain_of, limit_gains, newton_step, tangent_limit
-from tagwright.boosting.count_distribution import CountMasses
 from tagwright.boosting.exact_step import find_zero, minimise_masses
 from tagwright.boosting.feature_classes import FeatureClasses
 
@@ -75,7 +74,7 @@ def test_exact_step_is_the_least_point_of_the_masses(seed: int) -> None:
     rng = np.random.default_rng(seed)
     counts = np.arange(-3.0, 4.0)
     logs = rng.normal(size=7) * 5
-    step = minimise_masses(CountMasses(counts, logs), MOST)
+    step = minimise_masses(counts, logs, MOST)
     best = min(np.logaddexp.reduce(logs + d * counts) for d in GRID)
     assert np.logaddexp.reduce(logs + step * counts) <= best + 1e-12
 

@@ -23,25 +23,6 @@ from tagwright.arrays import Doubles, Floats, Ints, Longs
 from tagwright.chain.forward_backward import Chain
 
 
-class CountedFeature(NamedTuple):
-    """Where a feature can occur."""
-
-    targets: Ints  # [n] by token: the label with which it occurs there; −1 where it cannot
-    source: int  # the label before; −1 for any
-
-
-class CountMasses(NamedTuple):
-    """Σ_i e^{loss_i} p_i(count) over sentences, in logs, for counts relative to the gold ones."""
-
-    counts: Doubles  # [U] ascending whole numbers
-    logs: Doubles  # [U]
-
-    @classmethod
-    def build(cls, L: Doubles, U: Doubles) -> Self:
-        counts = np.arange(L.min(initial=0), U.max(initial=0) + 1)
-        return cls(counts, np.full(len(counts), -np.inf))
-
-
 class CountWorkspace(NamedTuple):
     """Arrays for one sentence and counts below B."""
 
@@ -127,19 +108,18 @@ def count_labellings(x: Floats, chain: Chain, targets: Ints, source: int, B: int
 
 @tight_kernel
 def add_sentences(
-    chosen: Longs, offsets: Longs, x: Doubles, chain: Chain, feature: CountedFeature, log_weights: Doubles,
-    low: Longs, high: Longs, work: CountWorkspace, masses: CountMasses,
+    chosen: Longs, offsets: Longs, x: Doubles, chain: Chain, targets: Ints, source: int, log_weights: Doubles,
+    low: Longs, high: Longs, work: CountWorkspace, lowest: int, log_masses: Doubles,
 ) -> None:  # fmt: skip
-    """The masses of every chosen sentence n, for counts low[n] to high[n] relative to the gold one, added to `masses`.
-    x [n, P] and log_weights [N] are of all tokens and of all sentences."""
-    lowest = int(masses.counts[0])
+    """log_masses[u − lowest] = log Σ_n e^{log_weight} p_n(u) over the chosen sentences n, u being the count less the
+    gold one, from low[n] to high[n]. x [n, P], targets [n] and log_weights [N]: of all tokens and all sentences."""
     for n in range(chosen.shape[0]):
         begin, end = offsets[chosen[n]], offsets[chosen[n] + 1]
         B = high[n] - low[n] + 1
-        count_labellings(x[begin:end], chain, feature.targets[begin:end], feature.source, B, work)
+        count_labellings(x[begin:end], chain, targets[begin:end], source, B, work)
         log_z = -np.inf
         for b in range(B):
             log_z = np.logaddexp(log_z, work.log_counts[b])
         for b in range(B):
             u = low[n] + b - lowest
-            masses.logs[u] = np.logaddexp(masses.logs[u], work.log_counts[b] - log_z + log_weights[chosen[n]])
+            log_masses[u] = np.logaddexp(log_masses[u], work.log_counts[b] - log_z + log_weights[chosen[n]])

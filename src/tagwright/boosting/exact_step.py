@@ -18,12 +18,7 @@ import numpy as np
 from tagwright._jit import tight_kernel
 from tagwright.arrays import Doubles, Ints, Longs
 from tagwright.boosting.bounds import Bounds, best_step
-from tagwright.boosting.count_distribution import (
-    CountedFeature,
-    CountMasses,
-    CountWorkspace,
-    add_sentences,
-)
+from tagwright.boosting.count_distribution import CountWorkspace, add_sentences
 from tagwright.boosting.expectations import SentenceExpectations
 from tagwright.boosting.feature_classes import FeatureClasses
 from tagwright.boosting.occurrences import Occurrences
@@ -62,18 +57,20 @@ def step_by_counts(scores: TrainingScores, sentences: SentenceWeights, k: int, m
     t = scores.training
     chosen, classes = t.sentences_of(k), t.classes_of(k)
     active = sentences.active[chosen]
-    L, U = t.classes.L[classes[active]], t.classes.U[classes[active]]
-    masses = CountMasses.build(L, U)
-    work = CountWorkspace.build(int((U - L).max(initial=0)) + 1, t.n_labels)
+    low, high = (ends[classes[active]].astype(np.int64) for ends in (t.classes.L, t.classes.U))
+    counts = np.arange(low.min(initial=0), high.max(initial=0) + 1)
+    log_masses = np.full(len(counts), -np.inf)
+    work = CountWorkspace.build(int((high - low).max(initial=0)) + 1, t.n_labels)
     add_sentences(
-        chosen[active], t.data.offsets, scores.tokens.x, scores.chain(), mark_occurrences(t, k),
-        sentences.power * sentences.losses - sentences.reference, L.astype(np.int64), U.astype(np.int64), work, masses,
+        chosen[active], t.data.offsets, scores.tokens.x, scores.chain(), *mark_occurrences(t, k),
+        sentences.power * sentences.losses - sentences.reference, low, high, work, int(counts[0]), log_masses,
     )  # fmt: skip
-    return minimise_masses(masses, max_step)
+    return minimise_masses(counts.astype(np.float64), log_masses, max_step)
 
 
-def mark_occurrences(training: TrainingSet, k: int) -> CountedFeature:
-    """Where feature k can occur."""
+def mark_occurrences(training: TrainingSet, k: int) -> tuple[Ints, int]:
+    """Where feature k can occur: the label with which it does at each token [n], −1 for none; the label before, −1 for
+    any."""
     Y, offsets, K = training.n_labels, training.data.offsets, training.pattern.n_weights
     targets: Ints = np.full(training.data.n_tokens, -1, np.int32)
     c = k - K
@@ -84,15 +81,15 @@ def mark_occurrences(training: TrainingSet, k: int) -> CountedFeature:
         targets[offsets[:-1]] = -1
     else:
         targets[offsets[:-1] if c < Y * Y + Y else offsets[1:] - 1] = (c - Y * Y) % Y
-    return CountedFeature(targets, c // Y if 0 <= c < Y * Y else -1)
+    return targets, c // Y if 0 <= c < Y * Y else -1
 
 
-def minimise_masses(masses: CountMasses, max_step: float) -> float:
+def minimise_masses(counts: Doubles, logs: Doubles, max_step: float) -> float:
     """The Δ within ±max_step at which Σ_u exp(logs[u] + Δ·counts[u]) is least.
 
     That is the tight bound of a feature with a class for each count u, of the range 0 to u: A = e^logs[u], B = u·A.
     """
-    u, A = masses.counts, np.exp(masses.logs - masses.logs.max())
+    u, A = counts, np.exp(logs - logs.max())
     classes = FeatureClasses(np.array([0, len(u)]), np.minimum(u, 0.0), np.maximum(u, 0.0))
     return best_step(Bounds.build(classes, A, u * A, max_step), 0)
 

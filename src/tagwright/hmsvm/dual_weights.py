@@ -12,6 +12,7 @@ from tagwright.arrays import Doubles, Floats, Longs
 from tagwright.encode.batch import Batch
 from tagwright.hmsvm.token_weights import ContextCoefficients, TokenWeights
 from tagwright.kernels.gram import GramMatrix
+from tagwright.kernels.scores import KernelRows
 
 
 class DualWeights:
@@ -36,9 +37,7 @@ class DualWeights:
 
     def emission(self, first: int, last: int, out: Floats) -> None:
         """The rows of the sentences `first` to `last` − 1 [n, P]."""
-        tokens = self.of_token[self.data.offsets[first] : self.data.offsets[last]]
-        out[:] = 0
-        out[:, : len(self.scores)] = self.scores[:, tokens].T
+        KernelRows(self.data, self.scores.T, self.of_token).emission(first, last, out)
 
     def portions(self, order: Longs) -> Iterator[tuple[Longs, TokenWeights]]:
         """The sentences in runs, as many as rows of the Gram matrix can be had for at once."""

@@ -68,12 +68,9 @@ class WorkingSets(NamedTuple):
 
     def grown(self) -> WorkingSets:
         """The same with room for twice as many labellings."""
-        larger = WorkingSets.build(len(self.alpha), self.labels.shape[1], 2 * len(self.labels))
-        larger.labels[: len(self.labels)] = self.labels
-        larger.alpha[:, : len(self.labels)] = self.alpha
-        larger.idle[:, : len(self.labels)] = self.idle
-        larger.sizes[:] = self.sizes
-        return larger
+        labels = np.concatenate([self.labels, np.zeros_like(self.labels)])
+        alpha, idle = (np.hstack([part, np.zeros_like(part)]) for part in (self.alpha, self.idle))
+        return WorkingSets(labels, alpha, idle, self.sizes)
 
 
 class SequenceWork(NamedTuple):
