@@ -10,13 +10,11 @@ from oracle import distribution, random_lattice
 
 from tagwright.arrays import padded
 from tagwright.boosting.count_distribution import (
-    CountedFeature,
-    CountMasses,
     CountWorkspace,
     add_sentences,
     count_labellings,
 )
-from tagwright.boosting.expectations import ChainArrays
+from tagwright.chain.forward_backward import Chain
 from tagwright.chain.lattice import Lattice
 
 
@@ -26,11 +24,11 @@ def found_by_us(lattice: Lattice, targets: np.ndarray, source: int, most: int) -
     return work.log_counts - np.logaddexp.reduce(work.log_counts)
 
 
-def factors(lattice: Lattice) -> tuple[np.ndarray, ChainArrays]:
+def factors(lattice: Lattice) -> tuple[np.ndarray, Chain]:
     """Exponentials of the emission and of the chain."""
     x = np.full((lattice.n_positions, padded(lattice.n_labels)), 9.0)  # padding is never looked at
     x[:, : lattice.n_labels] = np.exp(lattice.emission - lattice.emission.max(axis=1, keepdims=True))
-    return x, ChainArrays.build(lattice.transition, lattice.start, lattice.stop)
+    return x, Chain.build(lattice.transition, lattice.start, lattice.stop, np.float64)
 
 
 def found_by_oracle(lattice: Lattice, count: Callable[[tuple[int, ...]], int], most: int) -> np.ndarray:
@@ -79,14 +77,15 @@ def test_masses_of_several_sentences_equal_enumeration() -> None:
     n_targets = [int((targets[offsets[i] : offsets[i + 1]] >= 0).sum()) for i in range(3)]
     chosen, gold, weights = np.array([0, 2]), np.array([1, 0]), np.array([0.3, 9.0, -1.2])
     low, high = -gold, np.array([n_targets[0], n_targets[2]]) - gold
-    masses = CountMasses.build(low.astype(float), high.astype(float))
+    lowest = int(low.min())
+    log_masses = np.full(int(high.max()) - lowest + 1, -np.inf)
     x = np.concatenate([factors(lattice)[0] for lattice in lattices])
     chain, work = factors(base)[1], CountWorkspace.build(int((high - low).max()) + 1, Y)
-    add_sentences(chosen, offsets, x, chain, CountedFeature(targets, -1), weights, low, high, work, masses)
-    expected = np.zeros(len(masses.counts))
+    add_sentences(chosen, offsets, x, chain, targets, -1, weights, low, high, work, lowest, log_masses)
+    expected = np.zeros(len(log_masses))
     for n, i in enumerate(chosen):
         own = targets[offsets[i] : offsets[i + 1]]
         for labels, probability in distribution(lattices[i]):
             count = sum(y == t for y, t in zip(labels, own.tolist(), strict=True)) - gold[n]
-            expected[int(count - masses.counts[0])] += np.exp(weights[i]) * probability
-    np.testing.assert_allclose(np.exp(masses.logs), expected, rtol=1e-10)
+            expected[int(count - lowest)] += np.exp(weights[i]) * probability
+    np.testing.assert_allclose(np.exp(log_masses), expected, rtol=1e-10)

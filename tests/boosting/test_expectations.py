@@ -8,13 +8,12 @@ from oracle import edge_marginals, log_partition, node_marginals, random_lattice
 
 from tagwright.arrays import padded
 from tagwright.boosting.expectations import (
-    ChainArrays,
     SentenceExpectations,
     TokenScores,
-    Workspace,
     expect_sentences,
-    exponentiate_at,
+    exponentiate_token,
 )
+from tagwright.chain.forward_backward import Chain, PairBuffers
 from tagwright.chain.lattice import Lattice
 
 
@@ -34,11 +33,12 @@ def test_chosen_sentences_equal_enumeration(scale: float, boundaries: bool) -> N
         chosen = np.flatnonzero(rng.random(n) < 0.8).astype(np.int64)
         residuals, losses = np.full(emission.shape, 9.0), np.full(n, 9.0)
         counts = np.full((n, Y * Y + 2 * Y * boundaries), 9.0)
-        chain = ChainArrays.build(base.transition, base.start, base.stop)
-        work = Workspace.build(6, padded(Y))
+        chain = Chain.build(base.transition, base.start, base.stop, np.float64)
+        work = PairBuffers.build(6, padded(Y), np.float64)
         scores = TokenScores.build(len(emission), padded(Y))
         scores.emission[:] = emission
-        exponentiate_at(np.arange(len(emission)), Y, scores)
+        for t in range(len(emission)):
+            exponentiate_token(t, Y, scores)
         out = SentenceExpectations(residuals, counts, losses)
         expect_sentences(chosen, scores, offsets, labels, chain, work, out)
         np.testing.assert_array_equal(scores.emission, emission)

@@ -11,6 +11,7 @@ from toy import toy_dicts, toy_words
 from tagwright import SequenceAdaBoost, load
 from tagwright.arrays import Doubles, Workers
 from tagwright.boosting.adaboost import AdaBoost, Options
+from tagwright.boosting.bounds import best_step, gain_of
 from tagwright.boosting.exact_step import step_by_counts
 from tagwright.boosting.sentence_weights import NEGLIGIBLE
 from tagwright.boosting.training_set import TrainingSet
@@ -139,8 +140,8 @@ def test_bounds_equal_their_definitions(seed: int, values: bool) -> None:
         for k in range(len(tight.w)):
             unit = np.eye(len(tight.w))[k]
             for step in (-1.3, -0.2, 0.4, 1.7):
-                ours = risk - scale * tight.bounds.gain(k, step)
-                wide = risk - np.exp(loose.sentences.reference) * loose.bounds.gain(k, step)
+                ours = risk - scale * gain_of(tight.bounds, k, step)
+                wide = risk - np.exp(loose.sentences.reference) * gain_of(loose.bounds, k, step)
                 exact = definition.risk(tight.w + step * unit)
                 if k < tight.training.pattern.n_weights + 9 and k >= tight.training.pattern.n_weights:
                     assert ours >= definition.tight(tight.w, k, step) - 1e-9 * risk  # pairs: T // 2 is a limit
@@ -166,7 +167,9 @@ def test_each_round_takes_the_best_step_and_z_equals_enumeration(seed: int, boun
     for _ in range(12):
         k = booster.choose()
         scale = np.exp(booster.sentences.reference)
-        gains = np.array([booster.bounds.gain(j, booster.bounds.step(j)) for j in range(len(booster.bounds.gains))])
+        gains = np.array(
+            [gain_of(booster.bounds, j, best_step(booster.bounds, j)) for j in range(len(booster.bounds.gains))]
+        )
         assert gains[k] == pytest.approx(gains.max(), rel=1e-9, abs=1e-13)
         grid = np.linspace(-2, 2, 401)
         if k < booster.training.pattern.n_weights:  # no point of a grid is better than our step
@@ -223,7 +226,7 @@ def test_sums_kept_over_rounds_are_those_made_anew(bound: str) -> None:
     booster = make_booster(X, y, bound=bound, max_step=1.0)
     for _ in range(60):
         k = booster.choose()
-        booster.reweight([k], [booster.bounds.step(k)])
+        booster.reweight([k], [best_step(booster.bounds, k)])
     booster.choose()
     fresh = fresh_copy(booster, X, y)
     fresh.choose()
@@ -244,7 +247,7 @@ def test_inactive_sentences_change_nothing() -> None:
     assert not booster.sentences.active.all()
     for number in range(1, 801):
         k = booster.choose()
-        booster.reweight([k], [booster.bounds.step(k)])
+        booster.reweight([k], [best_step(booster.bounds, k)])
         active = booster.sentences.active
         if number % 100 == 0 and not active.all():  # all inactive ones are negligible
             fresh = fresh_copy(booster, X, y)

@@ -6,7 +6,22 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize, nnls
 
-from tagwright.hmsvm.simplex_qp import maximise_on_simplex
+from tagwright.hmsvm.simplex_qp import solve_simplex_qp
+
+
+def maximise_on_simplex(
+    gains: np.ndarray,
+    gram: np.ndarray,
+    cap: float = np.inf,
+    *,
+    start: np.ndarray | None = None,
+    tolerance: float = 1e-10,
+) -> np.ndarray | None:
+    """The α that maximises m·α − ½ αᵀ G α with α ≥ 0 and Σ α ≤ cap; None where the maximum is infinite."""
+    alpha = np.zeros(len(gains)) if start is None else start.astype(np.float64)
+    m, G = np.ascontiguousarray(gains, np.float64), np.ascontiguousarray(gram, np.float64)
+    finite = solve_simplex_qp(m, G, len(m), float(cap), tolerance, 0.0, alpha, np.empty(len(m) + 1))
+    return alpha if finite else None
 
 
 def random_problem(seed: int, K: int, rank: int) -> tuple[np.ndarray, np.ndarray]:

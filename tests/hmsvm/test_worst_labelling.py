@@ -8,7 +8,9 @@ from oracle import all_labellings, random_lattice, scorer
 
 from tagwright.arrays import padded
 from tagwright.chain.lattice import Lattice
-from tagwright.hmsvm.worst_labelling import ViterbiChain, worst_labellings
+from tagwright.chain.viterbi import Steps
+from tagwright.hmsvm.worst_labelling import search_sentences, worst_labelling
+from tagwright.optim.online import DecodingWork
 
 
 def by_enumeration(lattice: Lattice, gold: tuple[int, ...], *, hamming: bool) -> tuple[tuple[int, ...] | None, float]:
@@ -37,18 +39,21 @@ def test_equals_enumeration(hamming: bool, favour: float) -> None:
         lattice = Lattice(emission, lattice.transition, lattice.start, lattice.stop)
         rows = np.zeros((T, padded(Y)))
         rows[:, :Y] = emission
-        steps = ViterbiChain.pruned(lattice.transition, lattice.start, lattice.stop)
-        labels, values = worst_labellings(rows, np.array([0, T]), gold, steps, hamming=hamming)
+        steps = Steps.build(lattice.transition, lattice.start, lattice.stop, np.float64)
+        work, labels = DecodingWork.build(np.array([0, T]), Y, np.float64), np.empty(T, np.int32)
+        found = worst_labelling(rows, gold, steps, hamming, work.delta, work.survivors, labels)
         expected, value = by_enumeration(lattice, tuple(gold.tolist()), hamming=hamming)
         if expected is None:
-            assert values[0] == -np.inf
+            assert found == -np.inf
             np.testing.assert_array_equal(labels, gold)
         else:
-            assert values[0] == pytest.approx(value)
+            assert found == pytest.approx(value)
             assert tuple(labels.tolist()) == expected
+        np.testing.assert_allclose(rows[:, :Y], emission)  # as it was
 
 
-def test_many_sentences_in_one_run() -> None:
+@pytest.mark.parametrize("hamming", [False, True])
+def test_losses_and_slacks_of_a_run(hamming: bool) -> None:
     rng = np.random.default_rng(1)
     lattices = [random_lattice(rng, T=T, Y=3, scale=1.0, forbid=0.0) for T in (3, 1, 4)]
     chain = (lattices[0].transition, lattices[0].start, lattices[0].stop)
@@ -56,9 +61,17 @@ def test_many_sentences_in_one_run() -> None:
     rows = np.zeros((8, 16))
     rows[:, :3] = np.concatenate([lattice.emission for lattice in lattices])
     gold = rng.integers(0, 3, 8).astype(np.int32)
-    labels, values = worst_labellings(rows, offsets, gold, ViterbiChain.pruned(*chain), hamming=True)
+    kept, sizes = rng.integers(0, 3, (2, 8)).astype(np.int32), np.array([2, 0, 1])
+    losses, slacks = np.empty((2, 3))
+    work = DecodingWork.build(offsets, 3, np.float64)
+    search_sentences(rows, offsets, gold, Steps.build(*chain, np.float64), hamming, kept, sizes, work, losses, slacks)
     for i, lattice in enumerate(lattices):
         begin, end = offsets[i : i + 2]
-        expected = by_enumeration(Lattice(lattice.emission, *chain), tuple(gold[begin:end].tolist()), hamming=True)
-        assert tuple(labels[begin:end].tolist()) == expected[0]
-        assert values[i] == pytest.approx(expected[1])
+        own = Lattice(lattice.emission, *chain)
+        assert losses[i] == pytest.approx(max(by_enumeration(own, tuple(gold[begin:end]), hamming=hamming)[1], 0.0))
+        score = scorer(own)
+        margins = (kept[:, begin:end] != gold[begin:end]).sum(axis=1) if hamming else [1, 1]
+        excess = [
+            margins[k] + score(tuple(kept[k, begin:end])) - score(tuple(gold[begin:end])) for k in range(sizes[i])
+        ]
+        assert slacks[i] == pytest.approx(max(0.0, *excess) if excess else 0.0)

@@ -9,7 +9,7 @@ from toy import toy_words
 from tagwright.attributes.templates import resolve
 from tagwright.encode.encoder import Encoder
 from tagwright.encode.text import Text
-from tagwright.kernels.dual_perceptron import DualPerceptron, TrainingSequences
+from tagwright.kernels.dual_perceptron import DualPerceptron
 from tagwright.kernels.functions import Kernel
 from tagwright.kernels.gram import GramMatrix
 from tagwright.kernels.vectors import find_contexts
@@ -31,15 +31,15 @@ def test_every_update_is_the_primal_one(boundaries: bool) -> None:
     pattern = find_pattern(encoder, data, Y, all_states=True, min_count=1)
     primal = AveragedPerceptron(TokenData.build(encoder, data, pattern, Y), boundaries=boundaries, margin=0.0)
     contexts, of_token = find_contexts(tokens, encoder.n_attributes)
-    sequences = TrainingSequences(data.offsets, data.labels, of_token)
-    dual = DualPerceptron(GramMatrix(contexts, Kernel("linear"), 16.0), sequences, Y)
+    gram = GramMatrix(contexts, Kernel("linear"), 16.0)
+    dual = DualPerceptron(gram, data, of_token, Y, boundaries=boundaries)
     updates = 0
     for i in np.random.default_rng(0).permutation(np.repeat(np.arange(40), 3)):
         one = np.array([i])
         wrong = primal.learn(one)
-        assert dual.learn(one, boundaries=boundaries) == wrong
+        assert dual.learn(one) == wrong
         updates += wrong > 0
-        np.testing.assert_array_equal(dual.state.chain.weights(), primal.state.chain.weights())
+        np.testing.assert_array_equal(dual.state.chain.edges, primal.state.chain.weights())
         p = int(data.offsets[i])
         firsts = pattern.pointers[tokens.attributes[tokens.pointers[p] : tokens.pointers[p + 1]]]
         expected = [primal.state.weights[firsts + y].sum() for y in range(Y)]  # an attribute has weights for all labels

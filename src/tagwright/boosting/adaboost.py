@@ -22,7 +22,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tagwright.arrays import Doubles, Longs, Workers
-from tagwright.boosting.bounds import Bounds, compute_gains, limit_gains
+from tagwright.boosting.bounds import Bounds, best_feature, best_step, compute_gains, limit_gains
 from tagwright.boosting.exact_step import exact_step
 from tagwright.boosting.sentence_weights import SentenceWeights
 from tagwright.boosting.sums import BoostingSums
@@ -104,11 +104,11 @@ class AdaBoost:
     def choose(self) -> int:
         """The feature k whose bound on Z_k has the least minimum."""
         limit_gains(self.bounds, self.sums.fold(self.sentences), self.training.feature_pointers)
-        return self.bounds.best_feature()
+        return best_feature(self.bounds)
 
     def step(self, k: int) -> float:
         """The Δ that minimises Z_k, or its bound."""
-        step = self.bounds.step(k)
+        step = best_step(self.bounds, k)
         return exact_step(self.scores, self.sentences, k, step, self.options.max_step) if self.options.exact else step
 
     def reweight(self, features: Sequence[int], steps: Sequence[float]) -> None:

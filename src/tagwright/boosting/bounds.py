@@ -32,15 +32,6 @@ NEWTON_STEPS = 60
 PRECISION = 1e-10
 
 
-class ClassSums(NamedTuple):
-    """The classes of one feature, from 0 on: such loops vectorise."""
-
-    L: Doubles
-    U: Doubles
-    A: Doubles
-    B: Doubles
-
-
 class Bounds(NamedTuple):
     """The bounds of all features: their classes with their sums, and what is known of their gains."""
 
@@ -63,65 +54,35 @@ class Bounds(NamedTuple):
         unit = classes.have_unit_ranges()
         return cls(*classes, A, B, unit, max_step, np.zeros(K), np.ones(K, np.bool_), np.zeros(K), np.ones(K, np.bool_))
 
-    def best_feature(self) -> int:
-        """The feature whose bound has the least minimum; −1 where none is eligible."""
-        return choose(self)
-
-    def step(self, k: int) -> float:
-        """The step that minimises the bound of feature k."""
-        return best_step(self, k)
-
-    def gain(self, k: int, step: float) -> float:
-        """By how much a step lowers the bound on R·Z."""
-        return gain_of(self, k, step)
-
 
 @tight_kernel
-def classes_of(b: Bounds, k: int) -> ClassSums:
-    """The classes of feature k: views, for kernels alone."""
-    first, last = b.pointers[k], b.pointers[k + 1]
-    return ClassSums(b.L[first:last], b.U[first:last], b.A[first:last], b.B[first:last])
-
-
-@tight_kernel
-def weight_below(classes: ClassSums, c: int) -> float:
-    """w⁻, never below 0."""
-    L, U, A, B = classes.L[c], classes.U[c], classes.A[c], classes.B[c]
-    return float(max(U * A - B, 0.0) / (U - L))
-
-
-@tight_kernel
-def weight_above(classes: ClassSums, c: int) -> float:
-    """w⁺, never below 0."""
-    L, U, A, B = classes.L[c], classes.U[c], classes.A[c], classes.B[c]
-    return float(max(B - L * A, 0.0) / (U - L))
+def end_weights(b: Bounds, c: int) -> tuple[float, float]:
+    """w⁻ and w⁺ of a class, never below 0; 0 where it has no range."""
+    L, U, A, B = b.L[c], b.U[c], b.A[c], b.B[c]
+    return (max(U * A - B, 0.0) / (U - L), max(B - L * A, 0.0) / (U - L)) if U > L else (0.0, 0.0)
 
 
 @tight_kernel
 def gain_of(b: Bounds, k: int, step: float) -> float:
     """By how much a step lowers the bound on R·Z."""
-    classes = classes_of(b, k)
     total = 0.0
-    for c in range(classes.L.shape[0]):
-        if classes.U[c] > classes.L[c]:
-            below, above = weight_below(classes, c), weight_above(classes, c)
-            total -= below * np.expm1(step * classes.L[c]) if below > 0 else 0.0
-            total -= above * np.expm1(step * classes.U[c]) if above > 0 else 0.0
+    for c in range(b.pointers[k], b.pointers[k + 1]):
+        below, above = end_weights(b, c)
+        total -= below * np.expm1(step * b.L[c]) if below > 0 else 0.0
+        total -= above * np.expm1(step * b.U[c]) if above > 0 else 0.0
     return total
 
 
 @tight_kernel
 def slope_at(b: Bounds, k: int, step: float) -> tuple[float, float]:
     """First and second derivative of the bound."""
-    classes = classes_of(b, k)
     slope, curvature = 0.0, 0.0
-    for c in range(classes.L.shape[0]):
-        if classes.U[c] > classes.L[c]:
-            below, above = weight_below(classes, c), weight_above(classes, c)
-            left = below * classes.L[c] * np.exp(step * classes.L[c]) if below > 0 else 0.0
-            right = above * classes.U[c] * np.exp(step * classes.U[c]) if above > 0 else 0.0
-            slope += left + right
-            curvature += left * classes.L[c] + right * classes.U[c]
+    for c in range(b.pointers[k], b.pointers[k + 1]):
+        below, above = end_weights(b, c)
+        left = below * b.L[c] * np.exp(step * b.L[c]) if below > 0 else 0.0
+        right = above * b.U[c] * np.exp(step * b.U[c]) if above > 0 else 0.0
+        slope += left + right
+        curvature += left * b.L[c] + right * b.U[c]
     return slope, curvature
 
 
@@ -172,16 +133,17 @@ def log_ratio(a: float, b: float) -> float:
 @tight_kernel
 def best_step(b: Bounds, k: int) -> float:
     """The step that minimises the bound: in closed form where there is one, else from the last one."""
-    classes = classes_of(b, k)
+    first, last = b.pointers[k], b.pointers[k + 1]
     if b.unit[k]:
         N, P = 0.0, 0.0  # the bound is constant + N·e^−Δ + P·e^Δ
-        for c in range(classes.L.shape[0]):
-            N += weight_below(classes, c) if classes.L[c] < 0 else 0.0
-            P += weight_above(classes, c) if classes.U[c] > 0 else 0.0
+        for c in range(first, last):
+            below, above = end_weights(b, c)
+            N += below if b.L[c] < 0 else 0.0
+            P += above if b.U[c] > 0 else 0.0
         step = 0.5 * log_ratio(N, P)
-    elif classes.L.shape[0] == 1:
-        below, above = -classes.L[0] * weight_below(classes, 0), classes.U[0] * weight_above(classes, 0)
-        step = log_ratio(below, above) / (classes.U[0] - classes.L[0])
+    elif last == first + 1:
+        below, above = end_weights(b, first)
+        step = log_ratio(-b.L[first] * below, b.U[first] * above) / (b.U[first] - b.L[first])
     else:
         return newton_step(b, k, b.steps[k])
     if step != step:  # 0/0: nothing to gain
@@ -193,34 +155,17 @@ def best_step(b: Bounds, k: int) -> float:
 
 
 @tight_kernel
-def gain_limit(b: Bounds, k: int) -> float:
-    """No step gains more than this: by the slope at 0, and the curvature in its direction."""
-    classes = classes_of(b, k)
-    slope, upper, lower = 0.0, 0.0, 0.0
-    for c in range(classes.L.shape[0]):
-        if classes.U[c] > classes.L[c]:
-            slope += classes.B[c]
-            upper += weight_above(classes, c) * classes.U[c] * classes.U[c]
-            lower += weight_below(classes, c) * classes.L[c] * classes.L[c]
-    curvature = upper if slope < 0 else lower
-    limit = abs(slope) * b.max_step
-    return min(limit, slope * slope / (2 * curvature)) if curvature > 0 else limit
-
-
-@tight_kernel
 def tangent_limit(b: Bounds, k: int, step: float) -> float:
     """No step gains more than this: a convex function lies above its tangents at 0 and at `step`. inf where they tell
     nothing."""
-    classes = classes_of(b, k)
     slope, here, gain = 0.0, 0.0, 0.0
-    for c in range(classes.L.shape[0]):
-        if classes.U[c] > classes.L[c]:
-            below, above = weight_below(classes, c), weight_above(classes, c)
-            left = np.expm1(step * classes.L[c]) if below > 0 else 0.0
-            right = np.expm1(step * classes.U[c]) if above > 0 else 0.0
-            gain -= below * left + above * right
-            here += below * classes.L[c] * (left + 1) + above * classes.U[c] * (right + 1)
-            slope += below * classes.L[c] + above * classes.U[c]
+    for c in range(b.pointers[k], b.pointers[k + 1]):
+        below, above = end_weights(b, c)
+        left = np.expm1(step * b.L[c]) if below > 0 else 0.0
+        right = np.expm1(step * b.U[c]) if above > 0 else 0.0
+        gain -= below * left + above * right
+        here += below * b.L[c] * (left + 1) + above * b.U[c] * (right + 1)
+        slope += below * b.L[c] + above * b.U[c]
     if step * slope >= 0:
         return np.inf
     if here * slope > 0:  # both fall: the lowest point is at max_step
@@ -231,10 +176,18 @@ def tangent_limit(b: Bounds, k: int, step: float) -> float:
 @tight_kernel
 def limit_gains(b: Bounds, changed: Longs, feature_pointers: Longs) -> None:
     """The sums of some attributes' features have changed (a: feature_pointers[a] to feature_pointers[a + 1] − 1):
-    gains = their limits, known = False."""
+    gains = what no step exceeds by the slope at 0, and the curvature in its direction; known = False."""
     for n in range(changed.shape[0]):
         for k in range(feature_pointers[changed[n]], feature_pointers[changed[n] + 1]):
-            b.gains[k] = gain_limit(b, k)
+            slope, upper, lower = 0.0, 0.0, 0.0
+            for c in range(b.pointers[k], b.pointers[k + 1]):
+                below, above = end_weights(b, c)
+                slope += b.B[c] if b.U[c] > b.L[c] else 0.0
+                upper += above * b.U[c] * b.U[c]
+                lower += below * b.L[c] * b.L[c]
+            curvature = upper if slope < 0 else lower
+            limit = abs(slope) * b.max_step
+            b.gains[k] = min(limit, slope * slope / (2 * curvature)) if curvature > 0 else limit
             b.known[k] = False
 
 
@@ -258,20 +211,21 @@ def compute_gains(b: Bounds, features: Longs, gains: Doubles) -> None:
 
 
 @tight_kernel
-def choose(b: Bounds) -> int:
+def best_feature(b: Bounds) -> int:
     """The eligible feature with the largest gain, the first of equals; −1 where there is none. Computes what gains it
     must."""
-    best = -1
-    for k in range(b.gains.shape[0]):  # of the known ones first, as most of those below need not be known then
+    K = b.gains.shape[0]
+    best = K  # none. (−1 would have Numba compile all of the above for that one number, too)
+    for k in range(K):  # of the known ones first, as most of those below need not be known then
         if b.eligible[k]:
-            alike = best >= 0 and b.known[k] == b.known[best]
-            if best < 0 or (b.gains[k] > b.gains[best] if alike else b.known[k]):
+            alike = best < K and b.known[k] == b.known[best]
+            if best == K or (b.gains[k] > b.gains[best] if alike else b.known[k]):
                 best = k
-    if best < 0:
-        return best
+    if best == K:
+        return -1
     if not b.known[best]:
         compute_gain(b, best, -np.inf)
-    for k in range(b.gains.shape[0]):
+    for k in range(K):
         if b.eligible[k] and (b.gains[k] > b.gains[best] or (b.gains[k] == b.gains[best] and k < best)):
             if not b.known[k]:
                 compute_gain(b, k, b.gains[best])

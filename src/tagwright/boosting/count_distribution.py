@@ -20,26 +20,7 @@ import numpy as np
 
 from tagwright._jit import tight_kernel
 from tagwright.arrays import Doubles, Floats, Ints, Longs
-from tagwright.boosting.expectations import ChainArrays
-
-
-class CountedFeature(NamedTuple):
-    """Where a feature can occur."""
-
-    targets: Ints  # [n] by token: the label with which it occurs there; −1 where it cannot
-    source: int  # the label before; −1 for any
-
-
-class CountMasses(NamedTuple):
-    """Σ_i e^{loss_i} p_i(count) over sentences, in logs, for counts relative to the gold ones."""
-
-    counts: Doubles  # [U] ascending whole numbers
-    logs: Doubles  # [U]
-
-    @classmethod
-    def build(cls, L: Doubles, U: Doubles) -> Self:
-        counts = np.arange(L.min(initial=0), U.max(initial=0) + 1)
-        return cls(counts, np.full(len(counts), -np.inf))
+from tagwright.chain.forward_backward import Chain
 
 
 class CountWorkspace(NamedTuple):
@@ -77,10 +58,10 @@ def add_mass(row: Doubles, scale: float, mass: float, mass_scale: float, target:
 
 @tight_kernel
 def step_counts(
-    alpha: Doubles, log_scale: Doubles, x: Floats, chain: ChainArrays, target: int, source: int, n: int, row: Doubles
+    alpha: Doubles, log_scale: Doubles, x: Floats, chain: Chain, target: int, source: int, n: int, row: Doubles
 ) -> None:
     """α_t from α_{t−1}, for the counts 0 to n − 1. From the highest count down: each takes from the one below it."""
-    Y, M = row.shape[0], chain.M
+    Y, M = row.shape[0], chain.matrix
     for b in range(n - 1, -1, -1):
         lower = 0.0  # the mass that comes up from b − 1
         if target >= 0 and b > 0:
@@ -105,7 +86,7 @@ def step_counts(
 
 
 @tight_kernel
-def count_labellings(x: Floats, chain: ChainArrays, targets: Ints, source: int, B: int, work: CountWorkspace) -> None:
+def count_labellings(x: Floats, chain: Chain, targets: Ints, source: int, B: int, work: CountWorkspace) -> None:
     """One sentence: work.log_counts[b] is the log mass of the labellings with b occurrences, b < B; there may be no
     labellings with more. x [T, P]: the exponentials of the emission, up to a factor for each token."""
     alpha, log_counts, Y = work.alpha, work.log_counts, work.row.shape[0]
@@ -127,19 +108,18 @@ def count_labellings(x: Floats, chain: ChainArrays, targets: Ints, source: int, 
 
 @tight_kernel
 def add_sentences(
-    chosen: Longs, offsets: Longs, x: Doubles, chain: ChainArrays, feature: CountedFeature, log_weights: Doubles,
-    low: Longs, high: Longs, work: CountWorkspace, masses: CountMasses,
+    chosen: Longs, offsets: Longs, x: Doubles, chain: Chain, targets: Ints, source: int, log_weights: Doubles,
+    low: Longs, high: Longs, work: CountWorkspace, lowest: int, log_masses: Doubles,
 ) -> None:  # fmt: skip
-    """The masses of every chosen sentence n, for counts low[n] to high[n] relative to the gold one, added to `masses`.
-    x [n, P] and log_weights [N] are of all tokens and of all sentences."""
-    lowest = int(masses.counts[0])
+    """log_masses[u − lowest] = log Σ_n e^{log_weight} p_n(u) over the chosen sentences n, u being the count less the
+    gold one, from low[n] to high[n]. x [n, P], targets [n] and log_weights [N]: of all tokens and all sentences."""
     for n in range(chosen.shape[0]):
         begin, end = offsets[chosen[n]], offsets[chosen[n] + 1]
         B = high[n] - low[n] + 1
-        count_labellings(x[begin:end], chain, feature.targets[begin:end], feature.source, B, work)
+        count_labellings(x[begin:end], chain, targets[begin:end], source, B, work)
         log_z = -np.inf
         for b in range(B):
             log_z = np.logaddexp(log_z, work.log_counts[b])
         for b in range(B):
             u = low[n] + b - lowest
-            masses.logs[u] = np.logaddexp(masses.logs[u], work.log_counts[b] - log_z + log_weights[chosen[n]])
+            log_masses[u] = np.logaddexp(log_masses[u], work.log_counts[b] - log_z + log_weights[chosen[n]])

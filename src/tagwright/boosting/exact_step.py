@@ -11,20 +11,14 @@ by search      The zero of R's slope, one forward-backward pass of the other sen
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable
 
 import numpy as np
 
 from tagwright._jit import tight_kernel
 from tagwright.arrays import Doubles, Ints, Longs
-from tagwright.boosting.bounds import Bounds
-from tagwright.boosting.count_distribution import (
-    CountedFeature,
-    CountMasses,
-    CountWorkspace,
-    add_sentences,
-)
+from tagwright.boosting.bounds import Bounds, best_step
+from tagwright.boosting.count_distribution import CountWorkspace, add_sentences
 from tagwright.boosting.expectations import SentenceExpectations
 from tagwright.boosting.feature_classes import FeatureClasses
 from tagwright.boosting.occurrences import Occurrences
@@ -42,8 +36,7 @@ SLOPE_PRECISION = 1e-3
 def exact_step(scores: TrainingScores, sentences: SentenceWeights, k: int, guess: float, max_step: float) -> float:
     """The Δ of feature k that minimises R, within ±max_step; `guess`: the tight bound's. Scores are left as they were,
     but for rounding."""
-    of_chain = k >= scores.training.pattern.n_weights
-    search = (_ChainSearch if of_chain else _AttributeSearch)(scores, sentences, k)
+    search = StepSearch(scores, sentences, k)
     if len(search.passed) and sentences.power == 1 and has_few_counts(scores.training, k):
         return step_by_counts(scores, sentences, k, max_step)
     return search.step(guess, max_step)
@@ -64,18 +57,20 @@ def step_by_counts(scores: TrainingScores, sentences: SentenceWeights, k: int, m
     t = scores.training
     chosen, classes = t.sentences_of(k), t.classes_of(k)
     active = sentences.active[chosen]
-    L, U = t.classes.L[classes[active]], t.classes.U[classes[active]]
-    masses = CountMasses.build(L, U)
-    work = CountWorkspace.build(int((U - L).max(initial=0)) + 1, t.n_labels)
+    low, high = (ends[classes[active]].astype(np.int64) for ends in (t.classes.L, t.classes.U))
+    counts = np.arange(low.min(initial=0), high.max(initial=0) + 1)
+    log_masses = np.full(len(counts), -np.inf)
+    work = CountWorkspace.build(int((high - low).max(initial=0)) + 1, t.n_labels)
     add_sentences(
-        chosen[active], t.data.offsets, scores.tokens.x, scores.chain(), mark_occurrences(t, k),
-        sentences.power * sentences.losses - sentences.reference, L.astype(np.int64), U.astype(np.int64), work, masses,
+        chosen[active], t.data.offsets, scores.tokens.x, scores.chain(), *mark_occurrences(t, k),
+        sentences.power * sentences.losses - sentences.reference, low, high, work, int(counts[0]), log_masses,
     )  # fmt: skip
-    return minimise_masses(masses, max_step)
+    return minimise_masses(counts.astype(np.float64), log_masses, max_step)
 
 
-def mark_occurrences(training: TrainingSet, k: int) -> CountedFeature:
-    """Where feature k can occur."""
+def mark_occurrences(training: TrainingSet, k: int) -> tuple[Ints, int]:
+    """Where feature k can occur: the label with which it does at each token [n], −1 for none; the label before, −1 for
+    any."""
     Y, offsets, K = training.n_labels, training.data.offsets, training.pattern.n_weights
     targets: Ints = np.full(training.data.n_tokens, -1, np.int32)
     c = k - K
@@ -86,84 +81,63 @@ def mark_occurrences(training: TrainingSet, k: int) -> CountedFeature:
         targets[offsets[:-1]] = -1
     else:
         targets[offsets[:-1] if c < Y * Y + Y else offsets[1:] - 1] = (c - Y * Y) % Y
-    return CountedFeature(targets, c // Y if 0 <= c < Y * Y else -1)
+    return targets, c // Y if 0 <= c < Y * Y else -1
 
 
-def minimise_masses(masses: CountMasses, max_step: float) -> float:
+def minimise_masses(counts: Doubles, logs: Doubles, max_step: float) -> float:
     """The Δ within ±max_step at which Σ_u exp(logs[u] + Δ·counts[u]) is least.
 
     That is the tight bound of a feature with a class for each count u, of the range 0 to u: A = e^logs[u], B = u·A.
     """
-    u, A = masses.counts, np.exp(masses.logs - masses.logs.max())
+    u, A = counts, np.exp(logs - logs.max())
     classes = FeatureClasses(np.array([0, len(u)]), np.minimum(u, 0.0), np.maximum(u, 0.0))
-    return Bounds.build(classes, A, u * A, max_step).step(0)
+    return best_step(Bounds.build(classes, A, u * A, max_step), 0)
 
 
 # ---- by marginals and by search ----
 
 
-class _Search(ABC):
-    """dR/dΔ of feature k for any Δ. `passed`: the sentences of which that takes a forward-backward pass."""
+class StepSearch:
+    """dR/dΔ of feature k for any Δ.
 
-    def __init__(self, scores: TrainingScores, sentences: SentenceWeights, k: int, passed: Longs) -> None:
-        self.scores, self.sentences, self.k, self.passed = scores, sentences, k, passed
+    `once`: its occurrences with one position. `passed`: the sentences of which the slope takes a forward-backward pass,
+    those of its other occurrences, `often`; for a feature of the chain, all sentences.
+    """
+
+    def __init__(self, scores: TrainingScores, sentences: SentenceWeights, k: int) -> None:
+        t = scores.training
+        self.scores, self.sentences, self.k = scores, sentences, k
         self.at = 0.0  # the step that the scores have now
         self.q = np.zeros(len(sentences.q))
+        self.of_chain = k >= t.pattern.n_weights
+        self.occurrences = o = t.occurrences
+        own = np.empty(0, np.int64) if self.of_chain else t.occurrences_of(k)
+        own = own[sentences.active[o.sentences[own]]]
+        single = o.pointers[own + 1] - o.pointers[own] == 1
+        self.once, self.often = own[single], own[~single]
+        if self.of_chain:
+            self.column, self.passed = k - t.pattern.n_weights, np.flatnonzero(sentences.active)
+        else:
+            self.column, self.passed = int(t.pattern.labels[k]), o.sentences[self.often].astype(np.int64)
+        positions, self.values = o.positions[o.pointers[self.once]], o.values[o.pointers[self.once]]
+        self.gold = (t.data.labels[positions] == self.column).astype(np.float64)
+        residuals = sentences.expectations.residuals[positions, self.column] if len(positions) else np.empty(0)
+        self.marginals = np.clip(residuals + self.gold, 0.0, 1.0)
 
     def step(self, guess: float, max_step: float) -> float:
         """Where the slope is 0."""
-        falling = self.slope_now()
+        falling = self.slope(0.0)
         step = find_zero(self.slope, falling, guess, max_step) if falling else 0.0
         self._move(-self.at)
         return step
 
-    @abstractmethod
-    def slope_now(self) -> float:
-        """At Δ = 0."""
-
-    @abstractmethod
     def slope(self, step: float) -> float:
-        """At any Δ."""
-
-    @abstractmethod
-    def _move(self, step: float) -> None:
-        """Change the scores by one more `step`."""
-
-    def _pass(self, step: float, *, with_chain: bool) -> SentenceExpectations:
-        """Forward-backward at Δ = step; self.q follows from it."""
-        self._move(step - self.at)
-        self.at = step
-        out = self.scores.trial
-        self.scores.expect(self.passed, out if with_chain else out._replace(chain_residuals=out.chain_residuals[:0]))
-        losses = out.losses[self.passed]
-        self.q[self.passed] = np.exp(self.sentences.power * losses - self.sentences.reference)
-        return out
-
-
-class _AttributeSearch(_Search):
-    """Of a feature of the pattern: `once` are its occurrences with one position, `often` the others."""
-
-    def __init__(self, scores: TrainingScores, sentences: SentenceWeights, k: int) -> None:
-        t = scores.training
-        self.occurrences = o = t.occurrences
-        own = t.occurrences_of(k)
-        own = own[sentences.active[o.sentences[own]]]
-        single = o.pointers[own + 1] - o.pointers[own] == 1
-        self.once, self.often = own[single], own[~single]
-        self.label = int(t.pattern.labels[k])
-        super().__init__(scores, sentences, k, o.sentences[self.often].astype(np.int64))
-        positions, self.values = o.positions[o.pointers[self.once]], o.values[o.pointers[self.once]]
-        self.gold = (t.data.labels[positions] == self.label).astype(np.float64)
-        self.marginals = np.clip(sentences.expectations.residuals[positions, self.label] + self.gold, 0.0, 1.0)
-
-    def slope_now(self) -> float:
-        return self._slope_of_once(0.0) + self._slope_of_often(self.sentences.q, self.sentences.expectations)
-
-    def slope(self, step: float) -> float:
+        """At Δ = step."""
         total = self._slope_of_once(step)
-        if len(self.often):
-            expectations = self._pass(step, with_chain=False)
-            total += self._slope_of_often(self.q, expectations)
+        if len(self.passed):
+            total += self._slope_of_passed(
+                *(self._pass(step) if step else (self.sentences.q, self.sentences.expectations))
+            )
         return total
 
     def _slope_of_once(self, step: float) -> float:
@@ -173,33 +147,26 @@ class _AttributeSearch(_Search):
         q = q * (growth * np.exp(-change * self.gold)) ** self.sentences.power
         return float(np.sum(q * self.values * (m * np.exp(change) / growth - self.gold)))
 
-    def _slope_of_often(self, q: Doubles, expectations: SentenceExpectations) -> float:
-        return slope_of_feature(self.often, self.occurrences, self.label, q, expectations.residuals)
+    def _slope_of_passed(self, q: Doubles, expectations: SentenceExpectations) -> float:
+        if self.of_chain:
+            return float(np.sum(q[self.passed] * expectations.chain_residuals[self.passed, self.column]))
+        return slope_of_feature(self.often, self.occurrences, self.column, q, expectations.residuals)
+
+    def _pass(self, step: float) -> tuple[Doubles, SentenceExpectations]:
+        """Forward-backward at Δ = step: q and expectations of the sentences passed."""
+        self._move(step - self.at)
+        self.at = step
+        out = self.scores.trial
+        self.scores.expect(self.passed, out if self.of_chain else out._replace(chain_residuals=out.chain_residuals[:0]))
+        self.q[self.passed] = np.exp(self.sentences.power * out.losses[self.passed] - self.sentences.reference)
+        return self.q, out
 
     def _move(self, step: float) -> None:
-        if step and len(self.often):
-            self.scores.add(self.often, self.label, step)
-
-
-class _ChainSearch(_Search):
-    """Of two labels in a row, a first or a last label."""
-
-    def __init__(self, scores: TrainingScores, sentences: SentenceWeights, k: int) -> None:
-        super().__init__(scores, sentences, k, np.flatnonzero(sentences.active))
-        self.column = k - scores.training.pattern.n_weights
-
-    def slope_now(self) -> float:
-        return self._slope(self.sentences.q, self.sentences.expectations)
-
-    def slope(self, step: float) -> float:
-        expectations = self._pass(step, with_chain=True)
-        return self._slope(self.q, expectations)
-
-    def _slope(self, q: Doubles, expectations: SentenceExpectations) -> float:
-        return float(np.sum(q[self.passed] * expectations.chain_residuals[self.passed, self.column]))
-
-    def _move(self, step: float) -> None:
-        self.scores.w[self.k] += step
+        """Change the scores by one more `step`."""
+        if self.of_chain:
+            self.scores.w[self.k] += step
+        elif step and len(self.often):
+            self.scores.add(self.often, self.column, step)
 
 
 @tight_kernel

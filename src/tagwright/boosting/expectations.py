@@ -15,6 +15,7 @@ from tagwright._jit import tight_kernel
 from tagwright.arrays import Bools, Doubles, Floats, Ints, Longs
 from tagwright.chain.forward_backward import (
     Chain,
+    PairBuffers,
     add_outer_products,
     copy_row,
     log_of_sums,
@@ -46,66 +47,29 @@ class SentenceExpectations(NamedTuple):
     losses: Doubles  # [N] −log p(y_i | x_i)
 
 
-class ChainArrays(NamedTuple):
-    """The chain for the kernels; M to stop are exponentials of the scores, all but a shift."""
-
-    M: Floats  # [P, P]
-    MT: Floats  # [P, P]
-    start: Floats  # [P]
-    stop: Floats  # [P]
-    shift: float
-    edge_shift: float
-    transition: Doubles  # [Y, Y] scores, as the next two
-    first: Doubles  # [Y]
-    last: Doubles  # [Y]
-
-    @classmethod
-    def build(cls, transition: Doubles, start: Doubles, stop: Doubles) -> Self:
-        c = Chain.build(transition, start, stop, np.float64)
-        return cls(c.matrix, c.transposed, c.start, c.stop, c.shift, c.edge_shift, *c.scores)
-
-
-class Workspace(NamedTuple):
-    """Arrays for one call: two sentences of up to T tokens each."""
-
-    x: Doubles  # [2 T, P]
-    alpha: Doubles  # [2 T, P]
-    gamma: Doubles  # [2 T, P]
-    c: Doubles  # [2 T]
-    beta: Doubles  # [4, P]
-    edges: Doubles  # [P, P]
-    lengths: Longs  # [2]
-    divisors: Doubles  # [2]
-    safe: Bools  # [2]
-
-    @classmethod
-    def build(cls, longest: int, width: int) -> Self:
-        x, alpha, gamma = np.empty((3, 2 * longest, width))
-        return cls(
-            x, alpha, gamma, np.empty(2 * longest), np.empty((4, width)), np.empty((width, width)),
-            np.empty(2, np.int64), np.empty(2), np.empty(2, np.bool_),
-        )  # fmt: skip
+@tight_kernel
+def exponentiate_token(t: int, Y: int, scores: TokenScores) -> None:
+    """x_t = exp(emission_t − peak_t)."""
+    peak = scores.emission[t, 0]
+    for y in range(1, Y):
+        peak = max(peak, scores.emission[t, y])
+    for y in range(Y):
+        scores.x[t, y] = np.exp(scores.emission[t, y] - peak)
+    scores.peaks[t] = peak
 
 
 @tight_kernel
-def exponentiate_at(positions: Ints | Longs, Y: int, scores: TokenScores) -> None:
-    """x_t = exp(emission_t − peak_t) at some positions."""
-    for n in range(positions.shape[0]):
-        t = positions[n]
-        peak = scores.emission[t, 0]
-        for y in range(1, Y):
-            peak = max(peak, scores.emission[t, y])
-        for y in range(Y):
-            scores.x[t, y] = np.exp(scores.emission[t, y] - peak)
-        scores.peaks[t] = peak
-
-
-@tight_kernel
-def store_residuals(
-    i: int, offsets: Longs, labels: Ints, gamma: Floats, edges: Floats, M: Floats, Y: int, out: SentenceExpectations
-) -> None:
+def store_sentence(
+    i: int, scores: TokenScores, offsets: Longs, labels: Ints, chain: Chain, log_z: float, gamma: Floats,
+    edges: Floats, M: Floats, out: SentenceExpectations,
+) -> None:  # fmt: skip
     """What was found for sentence i, minus the gold labels. gamma [T, P]; edges [P, P] without the factor M."""
-    begin, end = offsets[i], offsets[i + 1]
+    begin, end, Y = offsets[i], offsets[i + 1], chain.n_labels
+    transition, first, last = chain.scores
+    gold = first[labels[begin]] + last[labels[end - 1]] + scores.emission[begin, labels[begin]]  # F(x_i, y_i)
+    for p in range(begin + 1, end):
+        gold += transition[labels[p - 1], labels[p]] + scores.emission[p, labels[p]]
+    out.losses[i] = max(log_z - gold, 0.0)
     for p in range(begin, end):
         copy_row(gamma[p - begin], out.residuals[p])
         out.residuals[p, labels[p]] -= 1
@@ -124,22 +88,13 @@ def store_residuals(
 
 
 @tight_kernel
-def gold_score(i: int, emission: Doubles, offsets: Longs, labels: Ints, chain: ChainArrays) -> float:
-    """F(x_i, y_i)."""
-    begin, end = offsets[i], offsets[i + 1]
-    total = chain.first[labels[begin]] + chain.last[labels[end - 1]] + emission[begin, labels[begin]]
-    for p in range(begin + 1, end):
-        total += chain.transition[labels[p - 1], labels[p]] + emission[p, labels[p]]
-    return float(total)
-
-
-@tight_kernel
 def pass_sentences(
-    chosen: Longs, scores: TokenScores, offsets: Longs, labels: Ints, chain: ChainArrays, work: Workspace,
+    chosen: Longs, scores: TokenScores, offsets: Longs, labels: Ints, chain: Chain, work: PairBuffers, edges: Doubles,
     out: SentenceExpectations, done: Bools,
 ) -> None:  # fmt: skip
-    """Two at a time. done [chosen]: false where scaled numbers would not do; nothing is stored there."""
-    Y = chain.first.shape[0]
+    """Two at a time. done [chosen]: false where scaled numbers would not do; nothing is stored there. edges [P, P]:
+    work."""
+    Y, M = chain.n_labels, chain.matrix
     for n in range(0, chosen.shape[0], 2):
         pair = min(2, chosen.shape[0] - n)
         swap = pair == 2 and offsets[chosen[n] + 1] - offsets[chosen[n]] < (
@@ -155,38 +110,36 @@ def pass_sentences(
                 copy_row(scores.x[offsets[i] + t], work.x[k * work.lengths[0] + t])
                 peaks += scores.peaks[offsets[i] + t]
             out.losses[i] = peaks
-        walk_forward(work.x, work.lengths, chain.M, chain.start, Y, work.alpha, work.c, work.safe)
+        walk_forward(work.x, work.lengths, M, chain.start, Y, work.alpha, work.c, work.safe)
         walk_backward(
-            work.x, work.lengths, chain.MT, chain.stop, Y, work.alpha, work.c, work.beta, work.gamma, work.divisors,
-            work.safe,
+            work.x, work.lengths, chain.transposed, chain.stop, Y, work.alpha, work.c, work.beta, work.gamma,
+            work.divisors, work.safe,
         )  # fmt: skip
         for k in range(pair):
             m = n + (1 - k if swap else k)
-            i = chosen[m]
-            T, begin = work.lengths[k], k * work.lengths[0]
+            i, T, begin = chosen[m], work.lengths[k], k * work.lengths[0]
             end = begin + T
             done[m] = work.safe[k]
             if work.safe[k]:
                 log_z = out.losses[i] + log_of_sums(work.alpha[end - 1], chain.stop, work.c[begin:end])
                 log_z += chain.shift * (T - 1) + chain.edge_shift
-                out.losses[i] = max(log_z - gold_score(i, scores.emission, offsets, labels, chain), 0.0)
                 if out.chain_residuals.shape[0] > 0:
-                    work.edges[:] = 0
-                    add_outer_products(work.alpha[begin:end], work.x[begin:end], T, Y, work.edges)
-                store_residuals(i, offsets, labels, work.gamma[begin:end], work.edges, chain.M, Y, out)
+                    edges[:] = 0
+                    add_outer_products(work.alpha[begin:end], work.x[begin:end], T, Y, edges)
+                store_sentence(i, scores, offsets, labels, chain, log_z, work.gamma[begin:end], edges, M, out)
 
 
 def expect_sentences(
-    chosen: Longs, scores: TokenScores, offsets: Longs, labels: Ints, chain: ChainArrays, work: Workspace,
+    chosen: Longs, scores: TokenScores, offsets: Longs, labels: Ints, chain: Chain, work: PairBuffers,
     out: SentenceExpectations,
 ) -> None:  # fmt: skip
     """Pass the sentences `chosen`. Scaled numbers first; those that they cannot hold are repeated in log space."""
-    done = np.empty(len(chosen), np.bool_)
-    pass_sentences(chosen, scores, offsets, labels, chain, work, out, done)
-    Y, ones = len(chain.first), np.ones_like(chain.M)
+    done, edges = np.empty(len(chosen), np.bool_), np.empty(chain.matrix.shape)
+    pass_sentences(chosen, scores, offsets, labels, chain, work, edges, out, done)
+    Y, ones = chain.n_labels, np.ones_like(edges)
     for i in chosen[~done].tolist():
         rows = scores.emission[offsets[i] : offsets[i + 1]]
-        gamma, counts = np.zeros_like(rows), np.zeros(chain.M.shape)
-        log_z = log_forward_backward(rows, chain.transition, chain.first, chain.last, gamma, counts[:Y, :Y])
-        out.losses[i] = max(log_z - gold_score(i, scores.emission, offsets, labels, chain), 0.0)
-        store_residuals(i, offsets, labels, gamma, counts, ones, Y, out)
+        gamma = np.zeros_like(rows)
+        edges[:] = 0
+        log_z = log_forward_backward(rows, *chain.scores, gamma, edges[:Y, :Y])
+        store_sentence(i, scores, offsets, labels, chain, log_z, gamma, edges, ones, out)

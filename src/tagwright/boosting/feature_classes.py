@@ -136,7 +136,8 @@ def find_rows(occurrences: Occurrences, pattern: Pattern, pointers: Longs, class
     for seed in count(1):  # until no two different rows have the same hash
         hashes = hash_classes(pointers, classes, seed)
         _, example, row_of = np.unique(hashes, return_index=True, return_inverse=True)
-        if rows_are_equal(pointers, classes, example, row_of):
+        lengths, like = np.diff(pointers), example[row_of]
+        if np.array_equal(lengths, lengths[like]) and np.array_equal(classes, classes[spread(pointers[like], lengths)]):
             break
     order = np.argsort(occurrences.attributes[example], kind="stable")
     rank = np.empty(len(order), np.int32)
@@ -166,16 +167,3 @@ def hash_classes(pointers: Longs, classes: Ints, seed: int) -> NDArray[np.uint64
     z *= np.uint64(0x94D049BB133111EB)
     z ^= z >> np.uint64(31)
     return np.add.reduceat(z, pointers[:-1]) if len(z) else z
-
-
-@tight_kernel
-def rows_are_equal(pointers: Longs, classes: Ints, example: Longs, row_of: Longs) -> bool:
-    """Whether every occurrence has the classes of its row's example."""
-    for r in range(row_of.shape[0]):
-        other = example[row_of[r]]
-        if pointers[r + 1] - pointers[r] != pointers[other + 1] - pointers[other]:
-            return False
-        for j in range(pointers[r + 1] - pointers[r]):
-            if classes[pointers[r] + j] != classes[pointers[other] + j]:
-                return False
-    return True

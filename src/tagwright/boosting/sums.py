@@ -4,7 +4,7 @@
 
 A round changes them only for the features of the sentences whose weights it changes:
 
-add_residuals     sign · q_i · residuals of chosen sentences ─► change, by token
+add_residuals     ± q_i · residuals of chosen sentences ─► change, by token
 add_to_rows       change, by token ─► sums of rows, of all features of these sentences
 add_to_chain      change, by sentence ─► A and B of the chain's classes
 fold_rows         sums of rows ─► A and B of classes
@@ -115,19 +115,10 @@ def add_residuals(
         i = chosen[n]
         factor = sign * q[i]
         for p in range(offsets[i], offsets[i + 1]):
-            add_row(change.tokens[p], factor, e.residuals[p], add)
-        add_row(change.chain[i], factor, e.chain_residuals[i], add)
-
-
-@tight_kernel
-def add_row(out: Doubles, factor: float, row: Doubles, add: bool) -> None:
-    """out = factor · row, or += where `add`."""
-    if add:
-        for j in range(out.shape[0]):
-            out[j] += factor * row[j]
-    else:
-        for j in range(out.shape[0]):
-            out[j] = factor * row[j]
+            for j in range(change.tokens.shape[1]):
+                change.tokens[p, j] = (change.tokens[p, j] if add else 0.0) + factor * e.residuals[p, j]
+        for c in range(change.chain.shape[1]):
+            change.chain[i, c] = (change.chain[i, c] if add else 0.0) + factor * e.chain_residuals[i, c]
 
 
 @tight_kernel

@@ -13,16 +13,14 @@ import numpy as np
 from tagwright._jit import tight_kernel
 from tagwright.arrays import Doubles, Ints, Longs, Workers, cut_evenly, padded
 from tagwright.boosting.expectations import (
-    ChainArrays,
     SentenceExpectations,
     TokenScores,
-    Workspace,
     expect_sentences,
-    exponentiate_at,
+    exponentiate_token,
 )
 from tagwright.boosting.occurrences import Occurrences
 from tagwright.boosting.training_set import TrainingSet, split_chain
-from tagwright.encode.batch import spread
+from tagwright.chain.forward_backward import Chain, PairBuffers
 
 PIECE_TOKENS = 1 << 12
 """Tokens that are worth a thread."""
@@ -37,12 +35,12 @@ class TrainingScores:
         self.training, self.workers = training, workers
         self.w = np.zeros(training.classes.n_features) if weights is None else weights.copy()
         self.tokens = TokenScores.build(training.data.n_tokens, padded(training.n_labels))
-        self._workspaces: list[Workspace] = []
+        self._workspaces: list[PairBuffers] = []
 
-    def chain(self) -> ChainArrays:
+    def chain(self) -> Chain:
         """The chain's weights, ready for forward-backward."""
         weights = self.w[self.training.pattern.n_weights :]
-        return ChainArrays.build(*split_chain(weights, self.training.n_labels))
+        return Chain.build(*split_chain(weights, self.training.n_labels), np.float64)
 
     @cached_property
     def trial(self) -> SentenceExpectations:
@@ -56,19 +54,14 @@ class TrainingScores:
 
     def rescore(self, chosen: Longs) -> None:
         """The scores of some sentences from nothing."""
-        data, pattern = self.training.data, self.training.pattern
+        t = self.training
         score_sentences(
-            chosen, data.offsets, self.training.occurrences, pattern.pointers, pattern.labels, self.w,
-            self.tokens.emission,
-        )  # fmt: skip
-        begins = data.offsets[chosen]
-        exponentiate_at(spread(begins, data.offsets[chosen + 1] - begins), self.training.n_labels, self.tokens)
+            chosen, t.data.offsets, t.occurrences, t.pattern.pointers, t.pattern.labels, self.w, t.n_labels, self.tokens
+        )
 
     def add(self, chosen: Longs, label: int, step: float) -> None:
         """A step of an attribute's weight with a label, at some of its occurrences."""
-        occurrences = self.training.occurrences
-        add_step(chosen, occurrences, label, step, self.tokens.emission)
-        exponentiate_at(occurrences.positions_of(chosen), self.training.n_labels, self.tokens)
+        add_step(chosen, self.training.occurrences, label, step, self.training.n_labels, self.tokens)
 
     def expect(self, chosen: Longs, out: SentenceExpectations) -> None:
         """Forward-backward of some sentences, on threads where that pays."""
@@ -77,7 +70,8 @@ class TrainingScores:
         chain = self.chain()
         cuts = cut_evenly(lengths, max(1, min(PIECES, int(lengths.sum()) // PIECE_TOKENS))) if len(chosen) else []
         while len(self._workspaces) < len(cuts):
-            self._workspaces.append(Workspace.build(int(data.lengths.max()), self.tokens.emission.shape[1]))
+            width = self.tokens.emission.shape[1]
+            self._workspaces.append(PairBuffers.build(int(data.lengths.max()), width, np.float64))
 
         def run(number: int, first: int, last: int) -> None:
             work = self._workspaces[number]
@@ -89,9 +83,10 @@ class TrainingScores:
 @tight_kernel
 def score_sentences(
     chosen: Longs, offsets: Longs, occurrences: Occurrences, pattern_pointers: Longs, pattern_labels: Ints, w: Doubles,
-    emission: Doubles,
+    Y: int, scores: TokenScores,
 ) -> None:  # fmt: skip
     """emission[p, y] = Σ v·w over the attributes of every token p of the chosen sentences."""
+    emission = scores.emission
     for n in range(chosen.shape[0]):
         i = chosen[n]
         emission[offsets[i] : offsets[i + 1]] = 0
@@ -101,12 +96,15 @@ def score_sentences(
                 if w[k] != 0:
                     for e in range(occurrences.pointers[r], occurrences.pointers[r + 1]):
                         emission[occurrences.positions[e], pattern_labels[k]] += occurrences.values[e] * w[k]
+        for p in range(offsets[i], offsets[i + 1]):
+            exponentiate_token(p, Y, scores)
 
 
 @tight_kernel
-def add_step(chosen: Longs, occurrences: Occurrences, label: int, step: float, emission: Doubles) -> None:
+def add_step(chosen: Longs, occurrences: Occurrences, label: int, step: float, Y: int, scores: TokenScores) -> None:
     """emission[p, label] += v·step at the positions of the chosen occurrences."""
     for n in range(chosen.shape[0]):
-        r = chosen[n]
-        for e in range(occurrences.pointers[r], occurrences.pointers[r + 1]):
-            emission[occurrences.positions[e], label] += occurrences.values[e] * step
+        for e in range(occurrences.pointers[chosen[n]], occurrences.pointers[chosen[n] + 1]):
+            p = np.int64(occurrences.positions[e])
+            scores.emission[p, label] += occurrences.values[e] * step
+            exponentiate_token(p, Y, scores)

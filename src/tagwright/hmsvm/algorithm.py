@@ -5,7 +5,7 @@ Problem     min ½‖w‖² + C Σ ξ_i  such that  F(x_i, y_i) − F(x_i, y) �
 Given       a weight vector w = 0 (primal_weights.py, dual_weights.py), the training data, C
 Returned    w, the chain's weights, and the working sets S_i with multipliers α_i(y): the support sequences
 
-Algorithm 2, for one sequence i, all other α fixed (`optimise_sequence`; its comments have the paper's line numbers):
+Algorithm 2, for one sequence i, all other α fixed (`optimise_sequences`; its comments have the paper's line numbers):
 
      2  loop
      3      ŷ = argmax_{y ≠ y_i} F(x_i, y) + Δ(y, y_i)                  (two-best Viterbi: worst_labelling.py)
@@ -42,35 +42,38 @@ has ‖w‖ ≥ Σ α Δ / ‖Σ α δΦ‖; when that exceeds LARGEST_NORM, the
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Protocol
 
 import numpy as np
 
-from tagwright._jit import kernel
+from tagwright._jit import tight_kernel
 from tagwright.arrays import Doubles, Floats, Longs, Workers, cut_evenly, padded
+from tagwright.chain.viterbi import Steps
 from tagwright.encode.batch import Batch
 from tagwright.errors import DataError
 from tagwright.hmsvm.objective import MarginObjective
+from tagwright.hmsvm.token_weights import TokenWeights, change_tokens, score_tokens
 from tagwright.hmsvm.working_sets import (
     DONE,
     FULL,
     NOTHING_NEW,
     UNLIMITED,
-    ChainWeights,
     DualSolution,
     MarginProblem,
     SequenceWork,
     WorkingSets,
     add_labelling,
     describe_labelling,
+    drop_idle,
     find_shortfalls,
     multiply_labellings,
     optimise_alpha,
-    sequence_gap,
 )
-from tagwright.hmsvm.worst_labelling import ViterbiChain, find_slacks, worst_labelling, worst_labellings
+from tagwright.hmsvm.worst_labelling import search_sentences, worst_labelling
+from tagwright.kernels.chain_weights import ChainWeights
+from tagwright.optim.online import DecodingWork
 from tagwright.optim.vectors import inner
 
 RUN_TOKENS = 1 << 12
@@ -87,49 +90,47 @@ ENOUGH = 0.1
 LARGEST_NORM = 1e6
 
 
-@kernel
-def optimise_sequence(solution: DualSolution, i: int, loops: int) -> int:
-    """Algorithm 2 for sequence i, at most `loops` times; 0: line 8 alone, once. Returns how it ended.
+@tight_kernel
+def optimise_sequences(order: Longs, loops: int, solution: DualSolution, weights: TokenWeights) -> tuple[int, int]:
+    """Algorithm 2 for the sequences `order`, one after the other, at most `loops` times each; 0: line 8 alone, once.
 
-    Given: its labellings described; work.emission has the rows of its tokens (without loops, for the labels used).
-    Changed: its working set, the chain; gaps[i], what it added to the gap before; work.change, what its tokens' β
-    gained.
+    Returns how many were done, and how that ended. Changed: their working sets, the chain, w; and gaps[i], what each
+    added to the gap before.
     """
     problem, sets, chain, work, gaps = solution
-    for k in range(sets.sizes[i]):
-        multiply_labellings(problem, i, k, work)
-    for m in range(max(loops, 1)):  # 2
+    for n in range(order.shape[0]):
+        i = order[n]
+        begin, T = problem.offsets[i], problem.offsets[i + 1] - problem.offsets[i]
         if loops > 0:
-            end = add_worst_labelling(problem, sets, i, chain, work)  # 3 to 7
-            if end == DONE:
-                describe_labelling(problem, sets, i, sets.sizes[i] - 1, work)
-                multiply_labellings(problem, i, sets.sizes[i] - 1, work)
-            elif m > 0:  # the optimum, or without room as near to it as can be
-                return DONE
-            elif end == FULL:
-                return FULL
-        worst = find_shortfalls(problem, sets, i, chain.edges, work)
-        gap = sequence_gap(problem, sets, i, worst, work)
-        if m == 0:
-            gaps[i] = gap
-        elif gap < ENOUGH * gaps[i]:
-            return DONE
-        if not optimise_alpha(problem, sets, i, chain, work):  # 8
-            return UNLIMITED
-    return DONE
-
-
-@kernel
-def add_worst_labelling(
-    problem: MarginProblem, sets: WorkingSets, i: int, chain: ChainWeights, work: SequenceWork
-) -> int:
-    """Put the labelling that violates its margin most into the working set; NOTHING_NEW where none does."""
-    begin, end = problem.offsets[i], problem.offsets[i + 1]
-    violation = worst_labelling(
-        work.emission[: end - begin], problem.gold[begin:end], chain.rows, problem.hamming, work.delta, work.survivors,
-        work.found[: end - begin],
-    )  # fmt: skip
-    return add_labelling(problem, sets, i, work.found) if violation > 0.0 else NOTHING_NEW
+            drop_idle(problem, sets, i)  # 10
+        work.n_used[:T] = 0
+        for k in range(sets.sizes[i]):
+            describe_labelling(problem, sets, i, k, work)
+            multiply_labellings(problem, i, k, work)
+        score_tokens(begin, T, loops > 0, weights, work)
+        for m in range(max(loops, 1)):  # 2
+            if loops > 0:
+                violation = worst_labelling(  # 3
+                    work.emission[:T], problem.gold[begin : begin + T], chain.rows, problem.hamming, work.delta,
+                    work.survivors, work.found[:T],
+                )  # fmt: skip
+                end = add_labelling(problem, sets, i, work.found) if violation > 0.0 else NOTHING_NEW  # 4 to 7
+                if end == DONE:
+                    describe_labelling(problem, sets, i, sets.sizes[i] - 1, work)
+                    multiply_labellings(problem, i, sets.sizes[i] - 1, work)
+                elif m > 0:  # the optimum, or without room as near to it as can be
+                    break
+                elif end == FULL:
+                    return n, FULL
+            gap = find_shortfalls(problem, sets, i, chain.edges, work)
+            if m == 0:
+                gaps[i] = gap
+            elif gap < ENOUGH * gaps[i]:
+                break
+            if not optimise_alpha(problem, sets, i, chain, work):  # 8
+                return n, UNLIMITED
+        change_tokens(begin, T, work, weights)
+    return order.shape[0], DONE
 
 
 class WeightVector(Protocol):
@@ -144,8 +145,8 @@ class WeightVector(Protocol):
     def emission(self, first: int, last: int, out: Floats) -> None:
         """The scores of the sentences `first` to `last` − 1 [n, P], as of the last refresh."""
 
-    def sweep(self, order: Longs, loops: int, solution: DualSolution) -> tuple[int, int]:
-        """`optimise_sequence` for some sequences; returns how many were done, and how that ended."""
+    def portions(self, order: Longs) -> Iterable[tuple[Longs, TokenWeights]]:
+        """The sentences `order` in runs, each with what a sweep over it reads and changes."""
 
     def scale(self, factor: float) -> None:
         """w times a factor."""
@@ -229,22 +230,21 @@ class WorkingSetAlgorithm:
 
     def _search_all(self) -> None:
         """The losses and slacks of all sentences, with the weights as they are."""
-        chain = ViterbiChain.pruned(*self.solution.chain.split())
+        chain = Steps.build(*self.solution.chain.split(), np.float64)
         self.weights.refresh()
         cuts = cut_evenly(self.data.lengths, max(1, self.data.n_tokens // RUN_TOKENS))
         self.workers.run(self._search_run, [(first, last, chain) for first, last in cuts])
 
-    def _search_run(self, first: int, last: int, chain: ViterbiChain) -> None:
+    def _search_run(self, first: int, last: int, chain: Steps) -> None:
         begin, end = self.data.offsets[first], self.data.offsets[last]
         rows = np.empty((end - begin, padded(self.n_labels)))
         self.weights.emission(first, last, rows)
-        offsets = self.data.offsets[first : last + 1] - begin
-        gold, sets, hamming = self.data.labels[begin:end], self.solution.sets, self.objective.hamming
-        _, values = worst_labellings(rows, offsets, gold, chain, hamming=hamming)
-        self._losses[first:last] = np.maximum(values, 0.0)
-        if self.objective.slack != "none":
-            labels, sizes = sets.labels[:, begin:end], sets.sizes[first:last]
-            find_slacks(rows, offsets, gold, chain, hamming, labels, sizes, self._slacks[first:last])
+        offsets, gold = self.data.offsets[first : last + 1] - begin, self.data.labels[begin:end]
+        sets, work = self.solution.sets, DecodingWork.build(offsets, self.n_labels, np.float64)
+        search_sentences(
+            rows, offsets, gold, chain, self.objective.hamming, sets.labels[:, begin:end], sets.sizes[first:last], work,
+            self._losses[first:last], self._slacks[first:last],
+        )  # fmt: skip
 
     def _measure(self, number: int, seconds: float) -> PassReport:
         """Primal, dual and gap."""
@@ -256,7 +256,8 @@ class WorkingSetAlgorithm:
         dual = self.objective.dual(self._reward(), norm, sets.alpha.sum(axis=1))
         primal = self.objective.primal(self._losses, norm)
         gap = (primal - dual) / primal if 0 < primal < np.inf else float(primal > 0)
-        violated, violation = int(np.count_nonzero(self._losses)), float((self._losses - self._slacks).max())
+        slacks = 0.0 if self.objective.slack == "none" else self._slacks
+        violated, violation = int(np.count_nonzero(self._losses)), float((self._losses - slacks).max())
         return PassReport(number, primal, dual, gap, norm, violated, violation, int(sets.sizes.sum()), seconds)
 
     def _reward(self) -> float:
@@ -301,13 +302,16 @@ class WorkingSetAlgorithm:
             alpha[:] *= factor
 
     def _sweep(self, sentences: Longs, loops: int) -> None:
-        """`optimise_sequence` for these sentences in random order; working sets grow where they are full."""
+        """`optimise_sequences` for these sentences in random order; working sets grow where they are full."""
         order = self.random.permutation(sentences)
-        while True:
-            done, end = self.weights.sweep(order, loops, self.solution)
-            if end == DONE:
+        while len(order):
+            for some, weights in self.weights.portions(order):
+                done, end = optimise_sequences(some, loops, self.solution, weights)
+                order = order[done:]
+                if end != DONE:
+                    break
+            else:
                 return
-            order = order[done:]
             if end == UNLIMITED:
                 self._refuse("the margins of this sentence contradict each other", argument=f"X[{order[0]}]")
             sets = self.solution.sets.grown()

@@ -25,7 +25,6 @@ import numpy as np
 from tagwright._jit import tight_kernel
 from tagwright.arrays import Doubles
 
-UNBOUNDED = -1
 MOST_STEPS = 10_000
 FLAT = 1e-12
 """A curvature below this share of the diagonal is none."""
@@ -38,8 +37,8 @@ RAY = 1e-6
 def solve_simplex_qp(
     gains: Doubles, gram: Doubles, K: int, cap: float, tolerance: float, share: float, alpha: Doubles,
     gradient: Doubles,
-) -> int:  # fmt: skip
-    """Maximise over alpha[:K], in place; returns the number of steps, or UNBOUNDED. gradient [K + 1]: work.
+) -> bool:  # fmt: skip
+    """Maximise over alpha[:K], in place; False where the maximum is infinite. gradient [K + 1]: work.
 
     gains [≥ K] and gram [≥ K, ≥ K] may be larger than the problem. It ends when the optimality conditions hold to the
     tolerance or, with a cap, when the duality gap Σ_j α_j (max_i g_i − g_j) is down to a share of the first.
@@ -54,19 +53,15 @@ def solve_simplex_qp(
     gradient[K] = 0.0
     enough = 0.0
     for steps in range(MOST_STEPS):
-        i = 0
-        for a in range(1, K + 1):
-            if gradient[a] > gradient[i]:
-                i = a
-        j, curvature, violation, gap = choose_decrease(i, gram, K, alpha, rest, gradient)
+        i, j, curvature, violation, gap = choose_pair(gram, K, alpha, rest, gradient)
         if steps == 0 and cap < np.inf:
             enough = share * gap
         if violation <= tolerance or gap <= enough:
-            return steps
+            return True
         held = alpha[j] if j < K else rest
         move = min((gradient[i] - gradient[j]) / curvature, held) if curvature > 0.0 else held
         if move == np.inf:
-            return UNBOUNDED
+            return False
         if i < K:
             alpha[i] += move
         else:
@@ -77,18 +72,22 @@ def solve_simplex_qp(
             rest = rest - move if move < held else 0.0
         for a in range(K):
             gradient[a] -= move * ((gram[a, i] if i < K else 0.0) - (gram[a, j] if j < K else 0.0))
-    return UNBOUNDED if cap == np.inf and runs_along_a_ray(gram, K, alpha) else MOST_STEPS
+    return cap < np.inf or not runs_along_a_ray(gram, K, alpha)
 
 
 @tight_kernel
-def choose_decrease(
-    i: int, gram: Doubles, K: int, alpha: Doubles, rest: float, gradient: Doubles
-) -> tuple[int, float, float, float]:
-    """The j that gives weight to i, which has the largest gradient; and how far α is from the optimum.
+def choose_pair(
+    gram: Doubles, K: int, alpha: Doubles, rest: float, gradient: Doubles
+) -> tuple[int, int, float, float, float]:
+    """The i that has the largest gradient, the j that gives weight to it; and how far α is from the optimum.
 
-    Returns j, the curvature along e_i − e_j, max_{a : α_a > 0} g_i − g_a, and the duality gap Σ_a α_a (g_i − g_a).
+    Returns i, j, the curvature along e_i − e_j, max_{a : α_a > 0} g_i − g_a, and the duality gap Σ_a α_a (g_i − g_a).
     Where the last two are 0, there is no j: it is i.
     """
+    i = 0
+    for a in range(1, K + 1):
+        if gradient[a] > gradient[i]:
+            i = a
     own = gram[i, i] if i < K else 0.0
     j, best, violation, gap, curvature = i, -1.0, 0.0, 0.0, 0.0
     for a in range(K + 1):
@@ -105,7 +104,7 @@ def choose_decrease(
         rise = difference * difference / bend if bend > 0.0 else np.inf
         if rise > best:
             j, best, curvature = a, rise, bend
-    return j, curvature, violation, gap
+    return i, j, curvature, violation, gap
 
 
 @tight_kernel
@@ -117,13 +116,3 @@ def runs_along_a_ray(gram: Doubles, K: int, alpha: Doubles) -> bool:
         for b in range(K):
             bend += alpha[a] * gram[a, b] * alpha[b]
     return bend < RAY * size * size
-
-
-def maximise_on_simplex(
-    gains: Doubles, gram: Doubles, cap: float = np.inf, *, start: Doubles | None = None, tolerance: float = 1e-10
-) -> Doubles | None:
-    """The α that maximises m·α − ½ αᵀ G α with α ≥ 0 and Σ α ≤ cap; None where the maximum is infinite."""
-    alpha = np.zeros(len(gains)) if start is None else start.astype(np.float64)
-    m, G = np.ascontiguousarray(gains, np.float64), np.ascontiguousarray(gram, np.float64)
-    steps = solve_simplex_qp(m, G, len(m), float(cap), tolerance, 0.0, alpha, np.empty(len(m) + 1))
-    return None if steps == UNBOUNDED else alpha

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -84,11 +85,10 @@ def restore_support(
     sizes = sum(heads[1]), sum((count + 1) * length for length, count in pairs), sum(heads[2])
     if sizes != (len(tokens), len(labels), len(alpha)):
         raise ModelFileError("the support sequences do not fit together")
+    next_tokens, next_labels, next_alpha = iter(tokens), iter(labels), iter(alpha)
     found = []
-    at_token = at_label = at_alpha = 0
     for sentence, length, count in zip(*heads, strict=True):
-        rows = [labels[at_label + k * length : at_label + (k + 1) * length] for k in range(count + 1)]
-        sequences = [SupportSequence(*pair) for pair in zip(rows[1:], alpha[at_alpha : at_alpha + count], strict=True)]
-        found.append(SupportSentence(sentence, tokens[at_token : at_token + length], rows[0], sequences))
-        at_token, at_label, at_alpha = at_token + length, at_label + (count + 1) * length, at_alpha + count
+        right, *wrong = (list(islice(next_labels, length)) for _ in range(count + 1))
+        sequences = [SupportSequence(row, next(next_alpha)) for row in wrong]
+        found.append(SupportSentence(sentence, list(islice(next_tokens, length)), right, sequences))
     return found

@@ -22,8 +22,8 @@ import numpy as np
 
 from tagwright._jit import tight_kernel
 from tagwright.arrays import Doubles, Ints, Longs, padded
-from tagwright.hmsvm.simplex_qp import UNBOUNDED, solve_simplex_qp
-from tagwright.hmsvm.worst_labelling import ViterbiChain
+from tagwright.hmsvm.simplex_qp import solve_simplex_qp
+from tagwright.kernels.chain_weights import ChainWeights, change_edge, edge_at
 
 TOLERANCE = 1e-9
 """Of the optimality conditions of one sequence."""
@@ -59,21 +59,18 @@ class WorkingSets(NamedTuple):
     labels: Ints  # [K, n]
     alpha: Doubles  # [N, K]
     idle: Ints  # [N, K] for how many optimisations α has been 0
-    sizes: Ints  # [N]
+    sizes: Longs  # [N]
 
     @classmethod
     def build(cls, n_sentences: int, n_tokens: int, room: int) -> WorkingSets:
         alpha, idle = np.zeros((n_sentences, room)), np.zeros((n_sentences, room), np.int32)
-        return cls(np.zeros((room, n_tokens), np.int32), alpha, idle, np.zeros(n_sentences, np.int32))
+        return cls(np.zeros((room, n_tokens), np.int32), alpha, idle, np.zeros(n_sentences, np.int64))
 
     def grown(self) -> WorkingSets:
         """The same with room for twice as many labellings."""
-        larger = WorkingSets.build(len(self.alpha), self.labels.shape[1], 2 * len(self.labels))
-        larger.labels[: len(self.labels)] = self.labels
-        larger.alpha[:, : len(self.labels)] = self.alpha
-        larger.idle[:, : len(self.labels)] = self.idle
-        larger.sizes[:] = self.sizes
-        return larger
+        labels = np.concatenate([self.labels, np.zeros_like(self.labels)])
+        alpha, idle = (np.hstack([part, np.zeros_like(part)]) for part in (self.alpha, self.idle))
+        return WorkingSets(labels, alpha, idle, self.sizes)
 
 
 class SequenceWork(NamedTuple):
@@ -112,29 +109,6 @@ class SequenceWork(NamedTuple):
         )  # fmt: skip
 
 
-class ChainWeights(NamedTuple):
-    """The weights of label pairs, twice: as one vector, for inner products, and as rows, for Viterbi."""
-
-    edges: Doubles  # [Y² + 2Y]: transition, start, stop
-    rows: ViterbiChain
-
-    @classmethod
-    def zeros(cls, n_labels: int) -> ChainWeights:
-        return cls(np.zeros(n_labels * (n_labels + 2)), ViterbiChain.zeros(n_labels))
-
-    def split(self) -> tuple[Doubles, Doubles, Doubles]:
-        """Transition [Y, Y], start [Y] and stop [Y]."""
-        Y = len(self.rows.incoming)
-        return self.edges[: Y * Y].reshape(Y, Y), self.edges[Y * Y : -Y], self.edges[-Y:]
-
-    def scale(self, factor: float) -> None:
-        """All weights times a factor."""
-        Y, rows = len(self.rows.incoming), self.rows
-        self.edges[:] *= factor
-        rows.transition[:, :Y], rows.start[:Y], rows.stop[:Y] = self.split()
-        rows.incoming[:, :Y] = rows.transition[:, :Y].T
-
-
 class DualSolution(NamedTuple):
     """All that an optimisation of one sequence reads and changes, but for the weights of attributes."""
 
@@ -146,88 +120,50 @@ class DualSolution(NamedTuple):
 
 
 @tight_kernel
-def edge_index(previous: int, current: int, Y: int) -> int:
-    """The index of an edge; −1 stands for the ends of the sentence."""
-    if previous < 0:
-        return Y * Y + current
-    if current < 0:
-        return Y * Y + Y + previous
-    return previous * Y + current
-
-
-@tight_kernel
-def note_label(work: SequenceWork, t: int, label: int) -> None:
-    """Put a label on the list of position t, once."""
-    for m in range(work.n_used[t]):
-        if work.used[t, m] == label:
-            return
-    work.used[t, work.n_used[t]] = label
-    work.n_used[t] += 1
-
-
-@tight_kernel
-def describe_labellings(problem: MarginProblem, sets: WorkingSets, i: int, work: SequenceWork) -> None:
-    """Positions and edges of all labellings of sequence i, and the labels whose scores they need."""
-    work.n_used[: problem.offsets[i + 1] - problem.offsets[i]] = 0
-    for k in range(sets.sizes[i]):
-        describe_labelling(problem, sets, i, k, work)
-
-
-@tight_kernel
 def describe_labelling(problem: MarginProblem, sets: WorkingSets, i: int, k: int, work: SequenceWork) -> None:
-    """The same for one labelling."""
-    begin = problem.offsets[i]
-    T = problem.offsets[i + 1] - begin
-    Y = problem.n_labels
+    """Where labelling k of sequence i differs from the right one, and the labels whose scores that takes."""
+    begin, T, Y = problem.offsets[i], problem.offsets[i + 1] - problem.offsets[i], problem.n_labels
+    gold, labels = problem.gold[begin : begin + T], sets.labels[k, begin : begin + T]
     n, e = 0, 0
     for t in range(T + 1):
-        here = t < T and sets.labels[k, begin + t] != problem.gold[begin + t]
-        before = t > 0 and sets.labels[k, begin + t - 1] != problem.gold[begin + t - 1]
+        here = t < T and labels[t] != gold[t]
         if here:
-            work.positions[k, n], work.right[k, n], work.wrong[k, n] = (
-                t,
-                problem.gold[begin + t],
-                sets.labels[k, begin + t],
-            )
-            note_label(work, t, problem.gold[begin + t])
-            note_label(work, t, sets.labels[k, begin + t])
+            work.positions[k, n], work.right[k, n], work.wrong[k, n] = t, gold[t], labels[t]
             n += 1
+            if work.n_used[t] == 0:
+                work.used[t, 0] = gold[t]
+                work.n_used[t] = 1
+            new = True
+            for m in range(work.n_used[t]):
+                new &= work.used[t, m] != labels[t]
+            if new:
+                work.used[t, work.n_used[t]] = labels[t]
+                work.n_used[t] += 1
+        before = t > 0 and labels[t - 1] != gold[t - 1]
         if (here or before) and (problem.boundaries or 0 < t < T):
-            last, now = begin + t - 1, begin + t
-            work.edges[k, e] = edge_index(problem.gold[last] if t > 0 else -1, problem.gold[now] if t < T else -1, Y)
-            work.edges[k, e + 1] = edge_index(
-                sets.labels[k, last] if t > 0 else -1, sets.labels[k, now] if t < T else -1, Y
-            )
-            work.signs[k, e] = 1.0
-            work.signs[k, e + 1] = -1.0
+            work.edges[k, e], work.signs[k, e] = edge_at(gold, t, T, Y), 1.0
+            work.edges[k, e + 1], work.signs[k, e + 1] = edge_at(labels, t, T, Y), -1.0
             e += 2
-    work.n_positions[k] = n
-    work.n_edges[k] = e
-
-
-@tight_kernel
-def multiply_tokens(problem: MarginProblem, i: int, a: int, b: int, work: SequenceWork) -> float:
-    """⟨δΦ_a, δΦ_b⟩ of two labellings of sequence i, without the edges."""
-    T = problem.offsets[i + 1] - problem.offsets[i]
-    total = 0.0
-    for m in range(work.n_positions[a]):
-        right, wrong = work.right[a, m], work.wrong[a, m]
-        row = problem.squares[i] + work.positions[a, m] * T
-        for n in range(work.n_positions[b]):
-            g, w = work.right[b, n], work.wrong[b, n]
-            same = (right == g) * 1.0 - (right == w) * 1.0 - (wrong == g) * 1.0 + (wrong == w) * 1.0
-            if same != 0.0:
-                total += same * problem.products[row + work.positions[b, n]]
-    return total
+    work.n_positions[k], work.n_edges[k] = n, e
 
 
 @tight_kernel
 def multiply_labellings(problem: MarginProblem, i: int, a: int, work: SequenceWork) -> None:
     """work.gram[a, b] and [b, a] = ⟨δΦ_a, δΦ_b⟩ (+ 1/C for L2) for all labellings b ≤ a of sequence i."""
+    T = problem.offsets[i + 1] - problem.offsets[i]
     for m in range(work.n_edges[a]):
         work.edge_sums[work.edges[a, m]] += work.signs[a, m]
     for b in range(a + 1):
-        total = multiply_tokens(problem, i, a, b, work) + problem.ridge
+        total = 0.0
+        for m in range(work.n_positions[a]):
+            right, wrong = work.right[a, m], work.wrong[a, m]
+            row = problem.squares[i] + work.positions[a, m] * T
+            for n in range(work.n_positions[b]):
+                g, w = work.right[b, n], work.wrong[b, n]
+                same = (right == g) * 1.0 - (right == w) * 1.0 - (wrong == g) * 1.0 + (wrong == w) * 1.0
+                if same != 0.0:
+                    total += same * problem.products[row + work.positions[b, n]]
+        total += problem.ridge
         for m in range(work.n_edges[b]):
             total += work.edge_sums[work.edges[b, m]] * work.signs[b, m]
         work.gram[a, b] = total
@@ -238,11 +174,14 @@ def multiply_labellings(problem: MarginProblem, i: int, a: int, work: SequenceWo
 
 @tight_kernel
 def find_shortfalls(problem: MarginProblem, sets: WorkingSets, i: int, edges: Doubles, work: SequenceWork) -> float:
-    """Δ − ⟨w, δΦ⟩ of the labellings of sequence i under the current scores; returns the largest, at least 0.
+    """Δ − ⟨w, δΦ⟩ of the labellings of sequence i under the current scores; returns what i adds to the duality gap over
+    the working sets, H being the largest shortfall, at least 0:
+
+    L1: C H − Σ α (Δ − ⟨w, δΦ⟩);   L2: C/2 H² + (Σ α)² / 2C − Σ α (Δ − ⟨w, δΦ⟩);   hard: as L1 with the cap Σ α
 
     work.emission: filled for the labels used. edges [Y² + 2Y]: weights of the edges.
     """
-    worst = 0.0
+    worst, total, used = 0.0, 0.0, 0.0
     for k in range(sets.sizes[i]):
         value = float(work.n_positions[k]) if problem.hamming else 1.0
         for m in range(work.n_positions[k]):
@@ -252,19 +191,8 @@ def find_shortfalls(problem: MarginProblem, sets: WorkingSets, i: int, edges: Do
             value -= work.signs[k, m] * edges[work.edges[k, m]]
         work.vectors[SHORTFALLS, k] = value
         worst = max(worst, value)
-    return worst
-
-
-@tight_kernel
-def sequence_gap(problem: MarginProblem, sets: WorkingSets, i: int, worst: float, work: SequenceWork) -> float:
-    """What sequence i adds to the duality gap over the working sets. worst: H over its working set
-
-    L1: C H − Σ α (Δ − ⟨w, δΦ⟩);   L2: C/2 H² + (Σ α)² / 2C − Σ α (Δ − ⟨w, δΦ⟩);   hard: as L1 with the cap Σ α
-    """
-    total, used = 0.0, 0.0
-    for k in range(sets.sizes[i]):
         total += sets.alpha[i, k]
-        used += sets.alpha[i, k] * work.vectors[SHORTFALLS, k]
+        used += sets.alpha[i, k] * value
     if problem.ridge > 0.0:
         return 0.5 * worst * worst / problem.ridge + 0.5 * problem.ridge * total * total - used
     return (problem.cap if problem.cap < np.inf else total) * worst - used
@@ -277,49 +205,32 @@ def optimise_alpha(problem: MarginProblem, sets: WorkingSets, i: int, chain: Cha
     Given: labellings described and multiplied, their shortfalls. Changed: α, and with them the chain and
     work.emission; work.change says what the tokens gained.
     """
-    K = sets.sizes[i]
-    gains, old = work.vectors[GAINS], work.vectors[OLD_ALPHA]
+    K, T = sets.sizes[i], problem.offsets[i + 1] - problem.offsets[i]
+    alpha, gains, old = sets.alpha[i], work.vectors[GAINS], work.vectors[OLD_ALPHA]
     for a in range(K):
-        old[a] = sets.alpha[i, a]
+        old[a] = alpha[a]
     for a in range(K):
         gains[a] = work.vectors[SHORTFALLS, a]
         for b in range(K):
             gains[a] += (work.gram[a, b] - problem.ridge) * old[b]
-    alpha = sets.alpha[i]
-    if (
-        solve_simplex_qp(gains, work.gram, K, problem.cap, TOLERANCE, REMAINING, alpha, work.vectors[GRADIENT])
-        == UNBOUNDED
-    ):
+    if not solve_simplex_qp(gains, work.gram, K, problem.cap, TOLERANCE, REMAINING, alpha, work.vectors[GRADIENT]):
         return False
     for k in range(K):
         sets.idle[i, k] = sets.idle[i, k] + 1 if alpha[k] == 0.0 else 0
-        if alpha[k] != old[k]:
-            move_along(problem, i, k, alpha[k] - old[k], chain, work)
+        gain = alpha[k] - old[k]
+        if gain == 0.0:
+            continue
+        for m in range(work.n_positions[k]):  # w += gain · δΦ of labelling k, as far as sequence i sees it
+            u, right, wrong = work.positions[k, m], work.right[k, m], work.wrong[k, m]
+            work.change[u, right] += gain
+            work.change[u, wrong] -= gain
+            for t in range(T):
+                amount = gain * problem.products[problem.squares[i] + u * T + t]
+                work.emission[t, right] += amount
+                work.emission[t, wrong] -= amount
+        for m in range(work.n_edges[k]):
+            change_edge(work.edges[k, m], gain * work.signs[k, m], chain)
     return True
-
-
-@tight_kernel
-def move_along(problem: MarginProblem, i: int, k: int, gain: float, chain: ChainWeights, work: SequenceWork) -> None:
-    """w += gain · δΦ of labelling k, as far as sequence i sees it: β of its tokens, their scores, the edges."""
-    T, Y = problem.offsets[i + 1] - problem.offsets[i], problem.n_labels
-    for m in range(work.n_positions[k]):
-        u, right, wrong = work.positions[k, m], work.right[k, m], work.wrong[k, m]
-        work.change[u, right] += gain
-        work.change[u, wrong] -= gain
-        for t in range(T):
-            amount = gain * problem.products[problem.squares[i] + u * T + t]
-            work.emission[t, right] += amount
-            work.emission[t, wrong] -= amount
-    for m in range(work.n_edges[k]):
-        edge = work.edges[k, m]
-        chain.edges[edge] += gain * work.signs[k, m]
-        if edge < Y * Y:
-            chain.rows.transition[edge // Y, edge % Y] = chain.edges[edge]
-            chain.rows.incoming[edge % Y, edge // Y] = chain.edges[edge]
-        elif edge < Y * Y + Y:
-            chain.rows.start[edge - Y * Y] = chain.edges[edge]
-        else:
-            chain.rows.stop[edge - Y * Y - Y] = chain.edges[edge]
 
 
 @tight_kernel

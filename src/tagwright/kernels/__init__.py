@@ -6,5 +6,6 @@ gram              k(x, z) of all pairs of training contexts, within a memory lim
 learner           what KernelPerceptron and HMSVM share: parameters, fit, storing
 perceptron        the learner KernelPerceptron
 scores            emission rows of a trained model, as sums over its support contexts
+chain_weights     the weights of neighbouring labels, while the dual perceptron and the HM-SVM train them
 vectors           contexts (the distinct attribute vectors of tokens) and their inner products
 """

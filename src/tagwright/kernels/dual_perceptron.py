@@ -23,19 +23,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tagwright._jit import kernel
+from tagwright._jit import tight_kernel
 from tagwright.arrays import Doubles, Ints, Longs
 from tagwright.chain.viterbi import best_path
+from tagwright.encode.batch import Batch
+from tagwright.kernels.chain_weights import ChainWeights, change_edge, edge_at
 from tagwright.kernels.gram import GramMatrix, GramRows
-from tagwright.optim.online import ChainSums, DecodingWork, OnlineChain, fill_bounds, update_chain
-
-
-class TrainingSequences(NamedTuple):
-    """The training data as the dual perceptron sees it."""
-
-    offsets: Longs  # [N + 1]
-    gold: Ints  # [n]
-    contexts: Longs  # [n] the context of every token
+from tagwright.optim.online import DecodingWork
 
 
 class DualState(NamedTuple):
@@ -43,79 +37,76 @@ class DualState(NamedTuple):
 
     scores: Doubles  # [Y, M] H of every context
     beta: Doubles  # [M, Y]
-    chain: OnlineChain  # δ
+    chain: ChainWeights  # δ
     beta_sums: Doubles  # [M, Y]
-    chain_sums: ChainSums
+    chain_sums: Doubles  # [Y² + 2Y]
 
     @classmethod
     def build(cls, n_contexts: int, n_labels: int) -> DualState:
         Y, M = n_labels, n_contexts
-        chain = OnlineChain.build(Y, np.float64)
-        return cls(np.zeros((Y, M)), np.zeros((M, Y)), chain, np.zeros((M, Y)), ChainSums.build(Y))
+        return cls(np.zeros((Y, M)), np.zeros((M, Y)), ChainWeights.zeros(Y), np.zeros((M, Y)), np.zeros(Y * Y + 2 * Y))
 
 
-@kernel
+@tight_kernel
 def learn_sentences(
-    order: Longs, data: TrainingSequences, gram: GramRows, state: DualState, work: DecodingWork, clock: int,
-    boundaries: bool,
+    order: Longs, offsets: Longs, labels: Ints, contexts: Longs, gram: GramRows, state: DualState, work: DecodingWork,
+    clock: int, boundaries: bool,
 ) -> int:  # fmt: skip
     """The sentences `order`, one after the other, from step `clock` on; returns the number of wrong tokens."""
-    gold, path = data.gold, work.path
-    wrong = 0
-    fill_bounds(state.chain)
+    Y, path, wrong = state.scores.shape[0], work.path, 0
     for n in range(order.shape[0]):
-        begin, end = data.offsets[order[n]], data.offsets[order[n] + 1]
-        for p in range(begin, end):
-            for y in range(state.scores.shape[0]):
-                work.emission[p - begin, y] = state.scores[y, data.contexts[p]]
-        best_path(work.emission, end - begin, state.chain, work.delta, work.survivors, path)
-        now = float(clock + n)
-        mistakes = 0
-        for p in range(begin, end):
-            if path[p - begin] != gold[p]:
-                mistakes += 1
-                correct_context(data.contexts[p], gold[p], path[p - begin], now, gram, state)
-        if mistakes > 0:
-            wrong += mistakes
-            update_chain(gold[begin:end], path, now, boundaries, state.chain, state.chain_sums)
+        begin, T = offsets[order[n]], offsets[order[n] + 1] - offsets[order[n]]
+        gold, now, before = labels[begin : begin + T], float(clock + n), wrong
+        for s in range(T):
+            for y in range(Y):
+                work.emission[s, y] = state.scores[y, contexts[begin + s]]
+        best_path(work.emission, T, state.chain.rows, work.delta, work.survivors, path)
+        for s in range(T):
+            if path[s] != gold[s]:
+                wrong += 1
+                m, right, given = contexts[begin + s], gold[s], path[s]
+                state.beta[m, right] += 1.0
+                state.beta[m, given] -= 1.0
+                state.beta_sums[m, right] += now
+                state.beta_sums[m, given] -= now
+                row = gram.rows[gram.row_of[m]]
+                for k in range(row.shape[0]):
+                    state.scores[right, k] += row[k]
+                    state.scores[given, k] -= row[k]
+        for s in range(0 if boundaries else 1, T + 1 if boundaries else T):
+            if wrong > before:
+                right, given = edge_at(gold, s, T, Y), edge_at(path, s, T, Y)
+                change_edge(right, 1.0, state.chain)
+                change_edge(given, -1.0, state.chain)
+                state.chain_sums[right] += now
+                state.chain_sums[given] -= now
     return wrong
-
-
-@kernel
-def correct_context(m: int, right: int, given: int, now: float, gram: GramRows, state: DualState) -> None:
-    """β(m, right) += 1 and β(m, given) −= 1, and H with them."""
-    state.beta[m, right] += 1.0
-    state.beta[m, given] -= 1.0
-    state.beta_sums[m, right] += now
-    state.beta_sums[m, given] -= now
-    row = gram.rows[gram.row_of[m]]
-    for k in range(row.shape[0]):
-        state.scores[right, k] += row[k]
-        state.scores[given, k] -= row[k]
 
 
 class DualPerceptron:
     """One training: its state and the number of steps."""
 
-    def __init__(self, gram: GramMatrix, data: TrainingSequences, n_labels: int) -> None:
-        self.gram = gram
-        self.data = data
+    def __init__(self, gram: GramMatrix, data: Batch, contexts: Longs, n_labels: int, *, boundaries: bool) -> None:
+        """contexts [n]: that of every token."""
+        self.gram, self.data, self.contexts, self.boundaries = gram, data, contexts, boundaries
         self.state = DualState.build(len(gram.contexts), n_labels)
         self.clock = 1
         self._work = DecodingWork.build(data.offsets, n_labels, np.float64)
 
-    def learn(self, order: Longs, *, boundaries: bool) -> int:
+    def learn(self, order: Longs) -> int:
         """Go through some sentences; returns the number of wrong tokens."""
-        wrong = 0
-        for some in self.gram.portions(self.data.offsets, self.data.contexts, order):
-            rows = self.gram.require_sentences(self.data.offsets, self.data.contexts, some)
-            wrong += learn_sentences(some, self.data, rows, self.state, self._work, self.clock, boundaries)
+        wrong, data = 0, self.data
+        for some, gram in self.gram.portions(data.offsets, self.contexts, order):
+            wrong += learn_sentences(
+                some, data.offsets, data.labels, self.contexts, gram, self.state, self._work, self.clock,
+                self.boundaries,
+            )  # fmt: skip
             self.clock += len(some)
         return wrong
 
     def average(self) -> Doubles:
         """[β | transition | start | stop], averaged over all steps so far."""
         state = self.state
-        weights = np.concatenate([state.beta.ravel(), state.chain.weights()])
-        sums = np.concatenate([u.ravel() for u in (state.beta_sums, *state.chain_sums)])
+        weights = np.concatenate([state.beta.ravel(), state.chain.edges])
+        sums = np.concatenate([state.beta_sums.ravel(), state.chain_sums])
         return weights - sums / self.clock

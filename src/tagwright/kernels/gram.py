@@ -6,11 +6,13 @@ is computed, and replaces the row that has not been used for longest.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
 
 from tagwright.arrays import Floats, Longs
+from tagwright.encode.batch import spread
 from tagwright.errors import ParameterError
 from tagwright.kernels.functions import Kernel, check_positive
 from tagwright.kernels.vectors import ContextVectors
@@ -87,17 +89,13 @@ class GramMatrix:
             self.row_of[some], self._holds[where], self._used[where] = where, some, self._clock
         return GramRows(self.rows, self.row_of)
 
-    def require_sentences(self, offsets: Longs, of_token: Longs, sentences: Longs) -> GramRows:
-        """The matrix with the rows of all contexts of some sentences. of_token [n]: the context of every token."""
-        tokens = [of_token[offsets[i] : offsets[i + 1]] for i in sentences.tolist()]
-        return self.require(np.unique(np.concatenate(tokens)))
+    def portions(self, offsets: Longs, of_token: Longs, order: Longs) -> Iterator[tuple[Longs, GramRows]]:
+        """The sentences `order` in runs for which all rows fit at the same time, each with the rows of its contexts.
 
-    def portions(self, offsets: Longs, of_token: Longs, order: Longs) -> list[Longs]:
-        """Cut the sentences `order` into runs for which all rows fit at the same time."""
-        if self.room == len(self.contexts):
-            return [order] if len(order) else []
+        of_token [n]: the context of every token.
+        """
         cuts, seen = [], set[int]()
-        for m, i in enumerate(order.tolist()):
+        for m, i in enumerate(order.tolist() if self.room < len(self.contexts) else []):
             own = set(of_token[offsets[i] : offsets[i + 1]].tolist())
             if len(own) > self.room:
                 raise ParameterError(
@@ -108,4 +106,7 @@ class GramMatrix:
                 cuts.append(m)
                 seen = set()
             seen |= own
-        return [run for run in np.split(order, cuts) if len(run)]
+        for some in np.split(order, cuts):
+            if len(some):
+                tokens = spread(offsets[some], offsets[some + 1] - offsets[some])
+                yield some, self.require(np.unique(of_token[tokens]))

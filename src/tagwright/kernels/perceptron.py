@@ -12,7 +12,7 @@ import numpy as np
 
 from tagwright.arrays import Doubles
 from tagwright.encode.text import Sentences
-from tagwright.kernels.dual_perceptron import DualPerceptron, TrainingSequences
+from tagwright.kernels.dual_perceptron import DualPerceptron
 from tagwright.kernels.learner import KernelLearner
 from tagwright.learners._estimator import WHOLE, parameter
 from tagwright.learners._labels import Labels
@@ -34,7 +34,7 @@ class KernelPerceptron(KernelLearner):
         """All epochs."""
         data = self._begin(X, y).data
         gram, of_token = self._make_gram(data)
-        state = DualPerceptron(gram, TrainingSequences(data.offsets, data.labels, of_token), len(self.labels_))
+        state = DualPerceptron(gram, data, of_token, len(self.labels_), boundaries=self.boundaries)
         watch: Watch[Doubles] = Watch(
             DevSet.build(self, X_dev, y_dev), self.patience, all_callbacks(self.callbacks, self.verbose),
             lambda vector: self._kernel_decoder(gram, vector),
@@ -55,9 +55,8 @@ class KernelPerceptron(KernelLearner):
         began = time.perf_counter()
         random = np.random.default_rng(self.random_state)
         for epoch in range(1, self.epochs + 1):
-            order = random.permutation(n_sentences)
-            cuts = range(PORTION, n_sentences, PORTION)
-            wrong = sum(state.learn(some, boundaries=self.boundaries) for some in np.split(order, cuts))
+            order, cuts = random.permutation(n_sentences), range(PORTION, n_sentences, PORTION)
+            wrong = sum(state.learn(some) for some in np.split(order, cuts))
             self.objective_curve_.append(float(wrong))
             report = Progress(epoch, self.epochs, wrong, None, None, time.perf_counter() - began, unit="epoch")
             if watch(report, state.average) or wrong == 0:
