@@ -118,7 +118,9 @@ def one_hypothesis_is_close(results: Results, ptb: bool) -> tuple[bool, str]:
 CLAIMS: dict[str, Callable[[Results, bool], tuple[bool, str]]] = {
     "Features matter more than losses": features_matter_more,
     "Boosting needs about a tenth of the features (at most 15 %)": boosting_is_sparse,
-    "Exact steps come back to a feature less often than tight ones, those than loose ones": exact_steps_come_back_least,
+    "Exact steps choose a feature again less often than tight ones, and tight ones less often than loose ones": (
+        exact_steps_come_back_least
+    ),
     "HM-SVM has the smallest error of the methods on 300 sentences": margins_are_best,
     "Guided learning in both directions is at least as good as left to right": both_directions_help,
     f"Deterministic search is close behind the beam (at most {CLOSE:.0f} % more errors)": one_hypothesis_is_close,
