@@ -14,6 +14,7 @@ from toy import toy_columns, toy_dicts, toy_words
 from tagwright.calibration import expected_calibration_error
 from tagwright.encode.text import Text
 from tagwright.errors import ConvergenceWarning, DataError, ModelFileError, ParameterError
+from tagwright.guided.label_contexts import BASE, PART, PART_STRIDE, STRIDES
 from tagwright.guided.steps import draw_steps, format_steps, steps_page
 from tagwright.guided.tagger import GuidedTagger
 from tagwright.io.spans import allowed_transitions
@@ -66,13 +67,13 @@ class Plain:
         entries = zip(contexts.keys.tolist(), contexts.labels.tolist(), contexts.values.tolist(), strict=True)
         lists = {(key, y): value for key, y, value in entries}
         Y = len(model.labels_)
-        for m, template in enumerate(self.layout.templates):
-            source = rows if self.layout.part[m] < 0 else lists
+        for template, numbers in zip(self.layout.templates, self.layout.numbers, strict=True):
+            source = rows if numbers[PART] < 0 else lists
             n = model.decoder_.labels.parts.sizes[template.cells] if template.cells else 1
-            strides = [self.layout.strides[m][(-2, -1, 1, 2).index(o)] for o in template.offsets]
+            strides = [numbers[STRIDES][(-2, -1, 1, 2).index(o)] for o in template.offsets]
             for number in range(n):
                 for context in np.ndindex(*(Y,) * len(strides)):
-                    index = self.layout.bases[m] + self.layout.part_strides[m] * number + np.dot(strides, context)
+                    index = numbers[BASE] + numbers[PART_STRIDE] * number + np.dot(strides, context)
                     for y in range(Y):
                         if value := source.get((int(index), y)):
                             found[template.text, number, tuple(map(int, context)), y] = float(value)

@@ -12,7 +12,7 @@ from tagwright.attributes.templates import FeatureSet
 from tagwright.guided.algorithm1_inference import InferenceModel, ScoredSentence, infer
 from tagwright.guided.chart import SpanChart
 from tagwright.guided.decoder import DIRECTIONS
-from tagwright.guided.label_contexts import ContextLayout, ContextWeights, lay_out
+from tagwright.guided.label_contexts import BASE, PART, PART_STRIDE, STRIDES, ContextLayout, ContextWeights, lay_out
 from tagwright.guided.well_formed import find_gaps, score_gaps
 
 SETS = {
@@ -50,7 +50,7 @@ class RandomSentence:
                     index = self.index(m, template.offsets, context, w)
                     for y, value in enumerate(make((Y,))):
                         self.named[template, context, w, y] = value
-                        if self.layout.part[m] < 0:
+                        if self.layout.numbers[m, PART] < 0:
                             rows[index, y] = value
                         elif rng.random() < 0.7:
                             keys.append(index), labels.append(y), values.append(value)
@@ -68,9 +68,10 @@ class RandomSentence:
         self.reach, self.gaps = np.maximum(self.reach, 1), find_gaps(allowed)
 
     def index(self, m: int, offsets: tuple[int, ...], context: tuple[int, ...], w: int) -> int:
-        strides = dict(zip((-2, -1, 1, 2), self.layout.strides[m].tolist(), strict=True))
-        index = self.layout.bases[m] + sum(strides[o] * label for o, label in zip(offsets, context, strict=True))
-        return int(index + self.layout.part_strides[m] * w)
+        numbers = self.layout.numbers[m]
+        strides = dict(zip((-2, -1, 1, 2), numbers[STRIDES].tolist(), strict=True))
+        index = numbers[BASE] + sum(strides[o] * label for o, label in zip(offsets, context, strict=True))
+        return int(index + numbers[PART_STRIDE] * w)
 
     def score(self, k: int, y: int, l2: int | None, l1: int | None, r1: int | None, r2: int | None) -> float:
         known = {-2: l2, -1: l1, 1: r1, 2: r2}

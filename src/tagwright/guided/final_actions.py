@@ -12,7 +12,7 @@ import numpy as np
 
 from tagwright.arrays import Doubles, Floats, Ints, Longs
 from tagwright.guided.algorithm1_inference import InferenceModel, Labelling, ScoredSentence
-from tagwright.guided.label_contexts import OFFSETS, ContextTable
+from tagwright.guided.label_contexts import BASE, OFFSETS, PART, PART_STRIDE, STRIDES, ContextTable
 from tagwright.text.key_table import find_keys
 
 
@@ -57,13 +57,13 @@ def labels_around(found: Labelling, offsets: Longs, Y: int) -> Longs:
 def score_labels(table: ContextTable, text: ScoredSentence, around: Longs) -> Floats:
     """U of every label of every token [n, Y]: what label_contexts.add_contexts adds for one token, for all."""
     U, entries = text.emission.copy(), np.empty(len(around), np.int32)
-    for m, part in enumerate(table.part.tolist()):
-        contexts = table.bases[m] + around @ table.strides[m]
-        if part < 0:
+    for numbers in table.numbers:
+        contexts = numbers[BASE] + around @ numbers[STRIDES]
+        if numbers[PART] < 0:
             U += table.rows[contexts]
             continue
-        values = text.lexical[:, part]
-        contexts = np.where(values >= 0, contexts + table.part_strides[m] * values, -1)
+        values = text.lexical[:, numbers[PART]]
+        contexts = np.where(values >= 0, contexts + numbers[PART_STRIDE] * values, -1)
         find_keys(contexts, table.slots, entries)  # a context with a label that is not known has none
         tokens = np.flatnonzero(entries >= 0)
         while len(tokens):

@@ -29,6 +29,9 @@ from tagwright.text.key_table import EMPTY, first_slot, insert_keys, slots_for
 
 OFFSETS = (-2, -1, 1, 2)
 LEFT_2, LEFT_1, RIGHT_1, RIGHT_2 = 1, 2, 4, 8  # bits of `needs`
+STRIDES, BASE, NEEDS, PART, PART_STRIDE = slice(0, 4), 4, 5, 6, 7
+"""Numbers of a template: the strides of the labels t−2, t−1, t+1, t+2; its base; the bits of the labels that must be
+known; its lexical part, or −1 where contexts are rows; and the stride of that."""
 NO_ENTRY = EMPTY
 MOST_NUMBERS = 1 << 22
 """In rows [R, P] of one template; beyond that its contexts are keys."""
@@ -39,11 +42,7 @@ class ContextTable(NamedTuple):
 
     n_labels: int  # Y
     sides: Longs  # [4] templates of left labels from sides[0], of right labels from sides[1], of both from sides[2]
-    needs: Longs  # [M] bits of the labels that must be known
-    strides: Longs  # [M, 4] of t−2, t−1, t+1, t+2
-    bases: Longs  # [M]
-    part: Longs  # [M] which lexical part; −1: contexts are rows
-    part_strides: Longs  # [M]
+    numbers: Longs  # [M, 8] of each template: the columns named above
     rows: Floats  # [R, P]
     slots: Longs  # [H] keys in a hash table (text/key_table.py), each followed by the first entry of its list
     labels: Ints  # [N] entries: label, weight, and the next entry of the list
@@ -82,15 +81,16 @@ def find_context(table: ContextTable, m: int, lexical: Ints, around: Neighbours)
     """The row or the key of template m between these labels; −1 where the feature is absent. lexical [parts]."""
     Y = table.n_labels
     known = (around.l2 < Y) * LEFT_2 | (around.l1 < Y) * LEFT_1 | (around.r1 < Y) * RIGHT_1 | (around.r2 < Y) * RIGHT_2
-    if table.needs[m] & ~known:
+    numbers = table.numbers
+    if numbers[m, NEEDS] & ~known:
         return -1
-    found = table.bases[m] + table.strides[m, 0] * around.l2 + table.strides[m, 1] * around.l1
-    found += table.strides[m, 2] * around.r1 + table.strides[m, 3] * around.r2
-    if table.part[m] >= 0:
-        value = lexical[table.part[m]]
+    found = numbers[m, 0] * around.l2 + numbers[m, 1] * around.l1 + numbers[m, 2] * around.r1
+    found += numbers[m, 3] * around.r2 + numbers[m, BASE]
+    if numbers[m, PART] >= 0:
+        value = lexical[numbers[m, PART]]
         if value < 0:
             return -1
-        found += table.part_strides[m] * value
+        found += numbers[m, PART_STRIDE] * value
     return int(found)
 
 
@@ -101,7 +101,7 @@ def add_contexts(table: ContextTable, first: int, last: int, lexical: Ints, arou
         found = find_context(table, m, lexical, around)
         if found < 0:
             continue
-        if table.part[m] < 0:
+        if table.numbers[m, PART] < 0:
             for j in range(row.shape[0]):
                 row[j] += table.rows[found, j]
             continue
@@ -118,11 +118,7 @@ class ContextLayout(NamedTuple):
     parts: tuple[tuple[Cell, ...], ...]  # lexical parts; the first is empty
     n_labels: int
     sides: Longs
-    needs: Longs
-    strides: Longs
-    bases: Longs
-    part: Longs
-    part_strides: Longs
+    numbers: Longs
     n_rows: int
 
     @property
@@ -133,8 +129,7 @@ class ContextLayout(NamedTuple):
 
     def table(self, rows: Floats, slots: Longs, entries: tuple[Ints, Floats, Ints]) -> ContextTable:
         """With weights."""
-        arrays = (self.sides, self.needs, self.strides, self.bases, self.part, self.part_strides)
-        return ContextTable(self.n_labels, *arrays, rows, slots, *entries)
+        return ContextTable(self.n_labels, self.sides, self.numbers, rows, slots, *entries)
 
 
 def lay_out(
@@ -143,27 +138,25 @@ def lay_out(
     """Give every template its rows or keys. sizes: how many values each lexical part has."""
     ordered = sorted(templates, key=lambda t: side_of(t.offsets))
     parts = tuple(dict.fromkeys([(), *(template.cells for template in ordered)]))
-    M, radix = len(ordered), n_labels + 1
-    needs, bases, part, part_strides = (np.zeros(M, np.int64) for _ in range(4))
-    strides = np.zeros((M, 4), np.int64)
+    numbers = np.zeros((len(ordered), 8), np.int64)
     next_row, next_key = 0, 0
-    for m, template in enumerate(ordered):
+    for template, own in zip(ordered, numbers, strict=True):
         size = 1
         for i, offset in reversed(list(enumerate(OFFSETS))):
             if offset in template.offsets:
-                needs[m] |= 1 << i
-                strides[m, i] = size
-                size *= radix
+                own[NEEDS] |= 1 << i
+                own[STRIDES][i] = size
+                size *= n_labels + 1
         if not template.cells and size * padded(n_labels) <= most:
-            bases[m], part[m] = next_row, -1
+            own[BASE], own[PART] = next_row, -1
             next_row += size
         else:
-            bases[m], part[m], part_strides[m] = next_key, parts.index(template.cells), size
+            own[BASE], own[PART], own[PART_STRIDE] = next_key, parts.index(template.cells), size
             next_key += size * (sizes[template.cells] if template.cells else 1)
             if next_key >= 2**62:
                 raise ParameterError(f"`{template.text}` has too many values with {n_labels} labels; leave it out")
     sides = np.searchsorted([side_of(t.offsets) for t in ordered], range(4)).astype(np.int64)
-    return ContextLayout(tuple(ordered), parts, n_labels, sides, needs, strides, bases, part, part_strides, next_row)
+    return ContextLayout(tuple(ordered), parts, n_labels, sides, numbers, next_row)
 
 
 def side_of(offsets: Sequence[int]) -> int:
@@ -205,37 +198,25 @@ class ContextWeights(NamedTuple):
 
 def merge_rows(layout: ContextLayout, rows: Doubles) -> tuple[ContextLayout, Doubles]:
     """The same scores with at most one template of rows on each side: a row for every pair of labels, known or not."""
-    radix = layout.n_labels + 1
-    dense = layout.part < 0
-    tables, columns = [], []
-    base = 0
+    radix, n_rows = layout.n_labels + 1, 0
+    numbers, sides, tables = [], [0], [np.zeros((0, rows.shape[1]))]
     for side in range(3):
-        members = range(layout.sides[side], layout.sides[side + 1])
-        plain = [m for m in members if dense[m]]
-        if plain:
-            used = np.flatnonzero((layout.strides[plain] > 0).any(axis=0))
+        members = layout.numbers[layout.sides[side] : layout.sides[side + 1]]
+        plain = members[members[:, PART] < 0]
+        if len(plain):
+            used = np.flatnonzero(plain[:, STRIDES].any(axis=0))
             grid = np.indices((radix,) * len(used)).reshape(len(used), -1)
             table = np.zeros((grid.shape[1], rows.shape[1]))
-            for m in plain:
-                table += rows[layout.bases[m] + layout.strides[m, used] @ grid]  # 0 where a label is not known
-            strides = np.zeros(4, np.int64)
-            strides[used] = radix ** np.arange(len(used))[::-1]
-            columns.append((side, 0, strides, base, -1, 0))
+            for own in plain:
+                table += rows[own[BASE] + own[STRIDES][used] @ grid]  # 0 where a label is not known
+            merged = np.zeros(8, np.int64)
+            merged[used], merged[BASE], merged[PART] = radix ** np.arange(len(used))[::-1], n_rows, -1
+            numbers.append(merged)
             tables.append(table)
-            base += len(table)
-        for m in members:
-            if not dense[m]:
-                parts = layout.strides[m], layout.bases[m], layout.part[m], layout.part_strides[m]
-                columns.append((side, layout.needs[m], *parts))
-    sides = np.searchsorted([column[0] for column in columns], range(4)).astype(np.int64)
-    needs, bases, part, part_strides = (np.array([c[i] for c in columns], np.int64) for i in (1, 3, 4, 5))
-    merged = layout._replace(
-        sides=sides,
-        needs=needs,
-        strides=np.array([c[2] for c in columns], np.int64).reshape(len(columns), 4),
-        bases=bases,
-        part=part,
-        part_strides=part_strides,
-        n_rows=base,
+            n_rows += len(table)
+        numbers.extend(members[members[:, PART] >= 0])
+        sides.append(len(numbers))
+    merged_layout = layout._replace(
+        sides=np.array(sides), numbers=np.array(numbers, np.int64).reshape(len(numbers), 8), n_rows=n_rows
     )
-    return merged, np.concatenate(tables) if tables else np.zeros((0, rows.shape[1]))
+    return merged_layout, np.concatenate(tables)

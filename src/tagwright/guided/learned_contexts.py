@@ -9,7 +9,7 @@ import numpy as np
 from tagwright.arrays import Longs
 from tagwright.attributes.cells import LABEL, attribute_name, join_values
 from tagwright.guided.decoder import LabelContexts
-from tagwright.guided.label_contexts import OFFSETS
+from tagwright.guided.label_contexts import BASE, OFFSETS, PART, PART_STRIDE, STRIDES
 
 
 def top_contexts(contexts: LabelContexts, names: Sequence[str], n: int) -> dict[str, list[tuple[str, float]]]:
@@ -22,9 +22,10 @@ def top_contexts(contexts: LabelContexts, names: Sequence[str], n: int) -> dict[
     dense = np.arange(len(keys)) < len(rows)
     templates = np.empty(len(keys), np.int64)
     for kind in (True, False):
-        members = np.flatnonzero((layout.part < 0) == kind)
+        members = np.flatnonzero((layout.numbers[:, PART] < 0) == kind)
         if len(members):
-            templates[dense == kind] = members[np.searchsorted(layout.bases[members], keys[dense == kind], "right") - 1]
+            bases = layout.numbers[members, BASE]
+            templates[dense == kind] = members[np.searchsorted(bases, keys[dense == kind], "right") - 1]
     labels = np.concatenate([labels, weights.labels[listed]])
     order = np.argsort(-values, kind="stable")
     found: dict[str, list[tuple[str, float]]] = {}
@@ -38,15 +39,16 @@ def top_contexts(contexts: LabelContexts, names: Sequence[str], n: int) -> dict[
 def name_context(contexts: LabelContexts, names: Sequence[str], m: int, key: int) -> str:
     """The context of template m that has this key: `label[-1]=DT & label[1]=NN & word[0]=run`."""
     layout = contexts.layout
-    rest = key - int(layout.bases[m])
+    numbers = layout.numbers[m]
+    rest = key - int(numbers[BASE])
     radix = layout.n_labels + 1
     shown = []
-    for offset, stride in zip(OFFSETS, layout.strides[m].tolist(), strict=True):
+    for offset, stride in zip(OFFSETS, numbers[STRIDES].tolist(), strict=True):
         if stride:
             shown.append(f"{LABEL}[{offset}]={names[rest // stride % radix]}")
     cells = layout.templates[m].cells
     if cells:
-        number = rest // int(layout.part_strides[m])
+        number = rest // int(numbers[PART_STRIDE])
         shown.append(attribute_name(cells, join_values(cells, list(lexical_values(contexts, m, number)))))
     return " & ".join(shown)
 

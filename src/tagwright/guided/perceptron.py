@@ -19,7 +19,7 @@ import numpy as np
 from tagwright._jit import tight_kernel
 from tagwright.arrays import Doubles, Floats, Ints, Longs
 from tagwright.guided.algorithm1_inference import InferenceModel, ScoredSentence
-from tagwright.guided.label_contexts import ContextTable, Neighbours, find_context, find_slot, neighbours
+from tagwright.guided.label_contexts import PART, ContextTable, Neighbours, find_context, find_slot, neighbours
 
 
 class TrainingText(NamedTuple):
@@ -133,7 +133,7 @@ def update_contexts(
         found = find_context(contexts, m, lexical, around)
         if found < 0:
             continue
-        if contexts.part[m] < 0:
+        if contexts.numbers[m, PART] < 0:
             contexts.rows[found, label] += size
             perceptron.row_sums[found, label] += clock * size
         else:

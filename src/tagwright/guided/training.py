@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tagwright.arrays import Doubles, Ints, Longs, grown, padded
+from tagwright.arrays import Doubles, Longs, grown, padded
 from tagwright.errors import DataError
 from tagwright.guided.algorithm1_inference import InferenceModel
 from tagwright.guided.algorithm2_learning import LOCAL, LearningSettings, LearningSpace, learn
@@ -35,17 +35,6 @@ class GuidedWeights(NamedTuple):
 
     def copy(self) -> GuidedWeights:
         return self  # nobody changes it
-
-
-class Average(NamedTuple):
-    """The averages of one training."""
-
-    indices: Longs  # [W] of weights of attributes that are not zero
-    values: Doubles  # [W]
-    rows: Doubles  # [R, Y]
-    keys: Longs  # [N] of entries
-    labels: Ints  # [N]
-    entries: Doubles  # [N]
 
 
 class Training:
@@ -108,31 +97,31 @@ class Training:
             entry_keys=grown(p.entry_keys, size, 0),
         )
 
-    def average(self) -> Average:
-        """Averages over all steps: w − sum / C."""
+    def average(self) -> GuidedWeights:
+        """Averages over all steps: w − sum / C. Attributes are numbered among those kept; lists are in any order."""
         p, contexts = self.perceptron, self.perceptron.model.contexts
-        Y, n = self.layout.n_labels, int(p.n_entries[0])
+        n = int(p.n_entries[0])
         indices = np.flatnonzero((p.weights != 0) | (p.sums != 0))
         values = p.weights[indices] - p.sums[indices] / self.clock
-        rows = (contexts.rows - p.row_sums / self.clock)[:, :Y]
+        rows = (contexts.rows - p.row_sums / self.clock)[:, : self.layout.n_labels]
         entries = contexts.weights[:n] - p.entry_sums[:n] / self.clock
-        return Average(indices, values, rows, p.entry_keys[:n].copy(), contexts.labels[:n].copy(), entries)
+        return GuidedWeights(indices, values, ContextWeights(rows, p.entry_keys[:n], contexts.labels[:n], entries))
 
 
 def average_all(trainings: Sequence[Training], kept: Longs) -> GuidedWeights:
     """The mean of all trainings' averages, as precise as a model file is."""
     n, Y = len(trainings), trainings[0].layout.n_labels
     found = [training.average() for training in trainings]
-    indices, inverse = np.unique(np.concatenate([one.indices for one in found]), return_inverse=True)
-    values = np.concatenate([one.values / n for one in found])
-    sums = np.bincount(inverse, values, len(indices))
+    indices, inverse = np.unique(np.concatenate([one.attributes for one in found]), return_inverse=True)
+    sums = np.bincount(inverse, np.concatenate([one.values / n for one in found]), len(indices))
     if not (np.abs(sums) <= float(np.finfo(np.float32).max)).all():
         raise DataError(f"weights are not finite: {TOO_LARGE.partition(': ')[2]}", location="X")
     sums = sums.astype(np.float32).astype(np.float64)
     used = sums != 0
-    rows = sum((one.rows / n for one in found), np.zeros(found[0].rows.shape))
-    entries = (np.concatenate(parts) for parts in zip(*((a.keys, a.labels, a.entries / n) for a in found), strict=True))
-    contexts = ContextWeights.build(rows, *entries)
+    rows, keys, labels, values = zip(*(one.contexts for one in found), strict=True)
+    mean: Doubles = sum((own / n for own in rows), np.zeros(rows[0].shape))
+    lists = np.concatenate(keys), np.concatenate(labels), np.concatenate(values) / n
+    contexts = ContextWeights.build(mean, *lists)
     return GuidedWeights((kept[indices // Y] * Y + indices % Y)[used], sums[used], contexts)
 
 
