@@ -17,8 +17,7 @@ Three ways to learn (`mode`):
     EARLY        inference goes on as long as the gold hypothesis is in the beam (the whole sentence has one state);
                  where it falls out, all actions of the span are corrected and the sentence ends (Collins and Roark
                  2004; "non-aggressive" in GUIDED table 3)
-    LOCAL        no inference: every token between gold labels, with and without those on either side ("easiest first",
-                 Tsuruoka and Tsujii 2005)
+    LOCAL        no inference: every token between gold labels ("easiest first"; local_learning.py)
 
 margin: the gold label of every token is handicapped by it, so that it must win by more than that to be left alone
 (perceptron with margin, GUIDED section 2.3). The weights are averaged: perceptron.py.
@@ -36,7 +35,7 @@ from tagwright._jit import tight_kernel
 from tagwright.arrays import Floats, Ints, Longs
 from tagwright.guided.algorithm1_inference import ScoredSentence, find_outdated, make_candidate
 from tagwright.guided.chart import NONE, SpanChart, accept, clear, read_labels
-from tagwright.guided.perceptron import Example, Perceptron, TrainingText, has_room, rescore_labels, score_token, update
+from tagwright.guided.perceptron import Example, Perceptron, TrainingText, rescore_labels, score_token, update
 
 AGGRESSIVE, EARLY, LOCAL = 0, 1, 2
 
@@ -66,25 +65,27 @@ def learn(
 ) -> tuple[int, int, bool]:  # fmt: skip
     """Algorithm 2 for sentences in this order, the first at step `clock`.
 
-    Returns how many were done, the number of updates, and whether the scores of the next one, if any, are finite: then
-    there is no room for what it may add.
+    Ends early where there is no room for what the next one may add, or where its scores are not finite. Returns how
+    many were done, the number of updates, and whether scores were finite.
     """
     chart, model, total = space.chart, perceptron.model, 0
     for i in range(order.shape[0]):
         begin, end = text.offsets[order[i]], text.offsets[order[i] + 1]
-        n, sentence = end - begin, ScoredSentence(space.emission[: end - begin], text.lexical[begin:end])
-        if not has_room(perceptron, n * settings.most_entries):
+        n = end - begin
+        if perceptron.n_entries[0] + n * settings.most_entries > perceptron.entry_keys.shape[0]:
             return i, total, True
-        example, finite = Example(sentence, text.gold[begin:end], begin), True
         for t in range(n):
-            finite = score_token(perceptron, text, begin + t, settings.margin, sentence.emission[t]) and finite
+            if not score_token(perceptron, text, begin + t, settings.margin, space.emission[t]):
+                return i, total, False
+        sentence = ScoredSentence(space.emission[:n], text.lexical[begin:end])
+        example = Example(sentence, text.gold[begin:end], begin)
         clear(chart, n)
         accepted, updates, k = 0, 0, chart.queue[1]  # NONE
         while accepted < n:
             for j in range(find_outdated(chart, model, n, model.direction, k)):
                 make_candidate(chart, model, sentence, chart.outdated[j])
             k = chart.queue[1]
-            if k < 0 or not finite:
+            if k < 0:
                 return i, total, False
             space.gold_state[k] = find_gold(space, example.gold, k, settings.mode)
             if space.gold_state[k] >= 0:

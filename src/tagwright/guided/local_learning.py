@@ -10,7 +10,7 @@ from tagwright.arrays import Longs
 from tagwright.guided.algorithm1_inference import ScoredSentence
 from tagwright.guided.algorithm2_learning import LearningSettings, LearningSpace
 from tagwright.guided.label_contexts import add_contexts, neighbours
-from tagwright.guided.perceptron import Example, Perceptron, TrainingText, has_room, rescore_labels, score_token, update
+from tagwright.guided.perceptron import Example, Perceptron, TrainingText, rescore_labels, score_token, update
 
 NOT_FINITE = -1
 """In place of a number of updates."""
@@ -57,7 +57,7 @@ def learn_locally(
     for i in range(order.shape[0]):
         begin, end = text.offsets[order[i]], text.offsets[order[i] + 1]
         sentence = ScoredSentence(space.emission[: end - begin], text.lexical[begin:end])
-        if not has_room(perceptron, (end - begin) * settings.most_entries):
+        if perceptron.n_entries[0] + (end - begin) * settings.most_entries > perceptron.entry_keys.shape[0]:
             return i, total, True
         example = Example(sentence, text.gold[begin:end], begin)
         for k in range(end - begin):

@@ -55,12 +55,6 @@ class Example(NamedTuple):
 
 
 @tight_kernel
-def has_room(perceptron: Perceptron, n: int) -> bool:
-    """Whether n more entries can be made."""
-    return bool(perceptron.n_entries[0] + n <= perceptron.entry_keys.shape[0])
-
-
-@tight_kernel
 def score_token(perceptron: Perceptron, text: TrainingText, p: int, margin: float, row: Floats) -> bool:
     """row [P] = the scores of token p by its attributes, its gold label handicapped; whether all are finite."""
     Y = perceptron.model.contexts.n_labels

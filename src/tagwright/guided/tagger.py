@@ -142,7 +142,8 @@ class GuidedTagger(SequenceTagger):
     def _fit(self, X: Sentences, y: Labels, X_dev: Sentences | None, y_dev: Labels | None, before: Self | None) -> None:
         """Train online."""
         _, names, encoder, data = self._read_training(X, y)
-        check_margin(self.margin)
+        if self.margin > float(np.finfo(np.float32).max):
+            raise ParameterError(f"margin must be at most 3.4e38, found {self.margin!r}")
         self.labels_, self.encoder_ = names, encoder
         templates = label_templates(encoder)
         parts = LexicalParts.learn(encoder, [template.cells for template in templates], data)
@@ -182,7 +183,8 @@ class GuidedTagger(SequenceTagger):
         """All epochs, and the decoder."""
         began = time.perf_counter()
         text, kept = self._training_text(data, layout, parts)
-        trainings = self._trainings(kept, layout, int(data.lengths.max()))
+        sizes = {"longest": int(data.lengths.max()), "beam": self.beam, "direction": DIRECTIONS[self.direction]}
+        trainings = [Training(kept, self.encoder_.n_attributes, layout, **sizes) for _ in range(self.orders)]
         curve: list[float] = []
         reason = "epochs"
         workers = Workers(min(count_jobs(self.n_jobs), self.orders))
@@ -234,12 +236,6 @@ class GuidedTagger(SequenceTagger):
         attributes = found.pointers, found.attributes, found.values
         text = TrainingText(data.offsets, data.labels, *attributes, parts.find(data, layout.parts))
         return text, np.flatnonzero(counts >= self.min_count)
-
-    def _trainings(self, kept: Longs, layout: ContextLayout, longest: int) -> list[Training]:
-        direction, n = DIRECTIONS[self.direction], self.encoder_.n_attributes
-        return [
-            Training(kept, n, layout, beam=self.beam, longest=longest, direction=direction) for _ in range(self.orders)
-        ]
 
     # ---- how sure, and why ----
 
@@ -351,9 +347,3 @@ def label_templates(encoder: Encoder) -> tuple[LabelTemplate, ...]:
     """Those of the feature set; PLAIN where it has none, or where items are ready-made attributes."""
     features = encoder.features
     return PLAIN.labels if features is None or not features.labels else features.labels
-
-
-def check_margin(margin: float) -> None:
-    """Refuse a margin with which scores would not be finite."""
-    if margin > float(np.finfo(np.float32).max):
-        raise ParameterError(f"margin must be at most 3.4e38, found {margin!r}")
