@@ -13,6 +13,7 @@ from toy import toy_words
 
 from tagwright import CRF, HMM, GuidedTagger, SequenceAdaBoost, load
 from tagwright.cli.learned import START, STOP, list_weights, template_sizes, top_weights, transitions
+from tagwright.guided.label_contexts import BASE, PART, PART_STRIDE, STRIDES
 from tagwright.scores.linear import LinearScores
 
 
@@ -219,7 +220,7 @@ def all_contexts(model: GuidedTagger) -> dict[str, dict[str, float]]:
     names, parts = model.labels_, model.decoder_.labels.parts
     entries = {(int(k), int(y)): float(v) for k, y, v in zip(weights.keys, weights.labels, weights.values, strict=True)}
     found: dict[str, dict[str, float]] = {}
-    for m, template in enumerate(layout.templates):
+    for template, numbers in zip(layout.templates, layout.numbers, strict=True):
         vocabularies = []
         for cell in template.cells:
             column, term = parts.encoder.column_of(cell)
@@ -232,16 +233,16 @@ def all_contexts(model: GuidedTagger) -> dict[str, dict[str, float]]:
                     if key not in known:
                         continue
                     number = known.index(key)
-                strides = dict(zip((-2, -1, 1, 2), layout.strides[m].tolist(), strict=True))
-                at = layout.bases[m] + sum(strides[o] * y for o, y in zip(template.offsets, labels, strict=True))
-                at = int(at + layout.part_strides[m] * number)
+                strides = dict(zip((-2, -1, 1, 2), numbers[STRIDES].tolist(), strict=True))
+                at = numbers[BASE] + sum(strides[o] * y for o, y in zip(template.offsets, labels, strict=True))
+                at = int(at + numbers[PART_STRIDE] * number)
                 shown = [f"label[{o}]={names[y]}" for o, y in zip(template.offsets, labels, strict=True)]
                 if values:
                     cells = "&".join(cell.name for cell in template.cells)
                     shown.append(f"{cells}={'&'.join(values)}")
                 row = {}
                 for y, name in enumerate(names):
-                    row[name] = weights.rows[at, y] if layout.part[m] < 0 else entries.get((at, y), 0.0)
+                    row[name] = weights.rows[at, y] if numbers[PART] < 0 else entries.get((at, y), 0.0)
                 found[" & ".join(shown)] = row
     return found
 

@@ -79,7 +79,7 @@ class Labelling(NamedTuple):
     @classmethod
     def build(cls, n: int) -> Labelling:
         """Room for n tokens."""
-        return cls(np.zeros(n, np.int32), np.zeros(n, np.int64), np.zeros((n, 2), np.int64))
+        return cls(np.empty(n, np.int32), np.empty(n, np.int64), np.empty((n, 2), np.int64))
 
     def part(self, tokens: slice) -> Labelling:
         """That of some tokens; a view."""

@@ -6,8 +6,8 @@ Shen, Satta and Joshi 2007 (GUIDED). Inference: algorithm1_inference.py; learnin
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
-from itertools import chain
+from collections.abc import Iterator, Sequence
+from itertools import chain, pairwise
 from operator import itemgetter
 from typing import Any, NamedTuple, Self
 
@@ -249,8 +249,11 @@ class GuidedTagger(SequenceTagger):
         self._check_fitted()
         if self.confidence_ is None:
             raise ParameterError("confidence is not calibrated; call calibrate(X, y) with sentences not trained on")
-        found = [self.confidence_(margins) for margins in self._margins(X)]
-        return [confidence.tolist() for confidence in found]
+        out: list[list[float]] = []
+        for margins, offsets in self._margins(X):
+            confidence = self.confidence_(margins).tolist()
+            out.extend(confidence[begin:end] for begin, end in pairwise(offsets.tolist()))
+        return out
 
     def calibrate(self, X: Sentences, y: Labels) -> Self:
         """Fit the map from an action's margin to how often such labels are right, on sentences not trained on."""
@@ -258,17 +261,14 @@ class GuidedTagger(SequenceTagger):
         model = self.snapshot()
         predicted = chain.from_iterable(model.predict(X))
         right = np.array([a == b for a, b in zip(gold, predicted, strict=True)], np.bool_)
-        model.confidence_ = Confidence.fit(np.concatenate(model._margins(X)), right)
+        model.confidence_ = Confidence.fit(np.concatenate([margins for margins, _ in model._margins(X)]), right)
         return self
 
-    def _margins(self, X: Sentences) -> list[Doubles]:
-        """How far the label of every item was ahead, by sentence."""
-        out: list[Doubles] = []
+    def _margins(self, X: Sentences) -> Iterator[tuple[Doubles, Longs]]:
+        """How far the label of every item was ahead, and where sentences begin."""
         for actions, offsets in self._decoded(X, None, self.decoder_.final_actions):
             scores = actions.scores
-            ahead = np.minimum(scores[:, 0] - scores[:, 1], LARGEST_MARGIN)  # a single label has no rival
-            out.extend(np.split(ahead, offsets[1:-1]))
-        return out
+            yield np.minimum(scores[:, 0] - scores[:, 1], LARGEST_MARGIN), offsets  # a single label has no rival
 
     def _find_order(self, X: Sentences) -> Doubles:
         """When a label is given in these sentences, on average: 0 is the first step, 1 the last."""
