@@ -214,7 +214,7 @@ def compute_gains(b: Bounds, features: Longs, gains: Doubles) -> None:
 def best_feature(b: Bounds) -> int:
     """The eligible feature with the largest gain, the first of equals; −1 where there is none. Computes what gains it
     must."""
-    K = b.gains.shape[0]
+    K: int = b.gains.shape[0]
     best = K  # none. (−1 would have Numba compile all of the above for that one number, too)
     for k in range(K):  # of the known ones first, as most of those below need not be known then
         if b.eligible[k]:
