@@ -181,10 +181,11 @@ def limit_gains(b: Bounds, changed: Longs, feature_pointers: Longs) -> None:
         for k in range(feature_pointers[changed[n]], feature_pointers[changed[n] + 1]):
             slope, upper, lower = 0.0, 0.0, 0.0
             for c in range(b.pointers[k], b.pointers[k + 1]):
-                below, above = end_weights(b, c)
-                slope += b.B[c] if b.U[c] > b.L[c] else 0.0
-                upper += above * b.U[c] * b.U[c]
-                lower += below * b.L[c] * b.L[c]
+                if b.U[c] > b.L[c]:
+                    below, above = end_weights(b, c)
+                    slope += b.B[c]
+                    upper += above * b.U[c] * b.U[c]
+                    lower += below * b.L[c] * b.L[c]
             curvature = upper if slope < 0 else lower
             limit = abs(slope) * b.max_step
             b.gains[k] = min(limit, slope * slope / (2 * curvature)) if curvature > 0 else limit
