@@ -10,6 +10,7 @@ from oracle import distribution, random_lattice
 
 from tagwright.arrays import padded
 from tagwright.boosting.count_distribution import (
+    CountedFeature,
     CountWorkspace,
     add_sentences,
     count_labellings,
@@ -81,7 +82,8 @@ def test_masses_of_several_sentences_equal_enumeration() -> None:
     log_masses = np.full(int(high.max()) - lowest + 1, -np.inf)
     x = np.concatenate([factors(lattice)[0] for lattice in lattices])
     chain, work = factors(base)[1], CountWorkspace.build(int((high - low).max()) + 1, Y)
-    add_sentences(chosen, offsets, x, chain, targets, -1, weights, low, high, work, lowest, log_masses)
+    feature, firsts, n_counts = CountedFeature(targets, -1), low - lowest, high - low + 1
+    add_sentences(chosen, offsets, x, chain, feature, weights, firsts, n_counts, work, log_masses)
     expected = np.zeros(len(log_masses))
     for n, i in enumerate(chosen):
         own = targets[offsets[i] : offsets[i + 1]]

@@ -181,10 +181,11 @@ def limit_gains(b: Bounds, changed: Longs, feature_pointers: Longs) -> None:
         for k in range(feature_pointers[changed[n]], feature_pointers[changed[n] + 1]):
             slope, upper, lower = 0.0, 0.0, 0.0
             for c in range(b.pointers[k], b.pointers[k + 1]):
-                below, above = end_weights(b, c)
-                slope += b.B[c] if b.U[c] > b.L[c] else 0.0
-                upper += above * b.U[c] * b.U[c]
-                lower += below * b.L[c] * b.L[c]
+                if b.U[c] > b.L[c]:
+                    below, above = end_weights(b, c)
+                    slope += b.B[c]
+                    upper += above * b.U[c] * b.U[c]
+                    lower += below * b.L[c] * b.L[c]
             curvature = upper if slope < 0 else lower
             limit = abs(slope) * b.max_step
             b.gains[k] = min(limit, slope * slope / (2 * curvature)) if curvature > 0 else limit
@@ -214,7 +215,7 @@ def compute_gains(b: Bounds, features: Longs, gains: Doubles) -> None:
 def best_feature(b: Bounds) -> int:
     """The eligible feature with the largest gain, the first of equals; −1 where there is none. Computes what gains it
     must."""
-    K = b.gains.shape[0]
+    K: int = b.gains.shape[0]
     best = K  # none. (−1 would have Numba compile all of the above for that one number, too)
     for k in range(K):  # of the known ones first, as most of those below need not be known then
         if b.eligible[k]:

@@ -23,6 +23,13 @@ from tagwright.arrays import Doubles, Floats, Ints, Longs
 from tagwright.chain.forward_backward import Chain
 
 
+class CountedFeature(NamedTuple):
+    """Where a feature can occur."""
+
+    targets: Ints  # [n] by token: the label with which it occurs there; −1 where it cannot
+    source: int  # the label before; −1 for any
+
+
 class CountWorkspace(NamedTuple):
     """Arrays for one sentence and counts below B."""
 
@@ -108,18 +115,17 @@ def count_labellings(x: Floats, chain: Chain, targets: Ints, source: int, B: int
 
 @tight_kernel
 def add_sentences(
-    chosen: Longs, offsets: Longs, x: Doubles, chain: Chain, targets: Ints, source: int, log_weights: Doubles,
-    low: Longs, high: Longs, work: CountWorkspace, lowest: int, log_masses: Doubles,
+    chosen: Longs, offsets: Longs, x: Doubles, chain: Chain, feature: CountedFeature, log_weights: Doubles,
+    firsts: Longs, n_counts: Longs, work: CountWorkspace, log_masses: Doubles,
 ) -> None:  # fmt: skip
-    """log_masses[u − lowest] = log Σ_n e^{log_weight} p_n(u) over the chosen sentences n, u being the count less the
-    gold one, from low[n] to high[n]. x [n, P], targets [n] and log_weights [N]: of all tokens and all sentences."""
+    """log_masses[firsts[n] + b] gains log_weight + log p(count = b), b < n_counts[n], for every chosen sentence n. x
+    [n, P] and log_weights [N] are of all tokens and of all sentences."""
     for n in range(chosen.shape[0]):
-        begin, end = offsets[chosen[n]], offsets[chosen[n] + 1]
-        B = high[n] - low[n] + 1
-        count_labellings(x[begin:end], chain, targets[begin:end], source, B, work)
+        begin, end, B = offsets[chosen[n]], offsets[chosen[n] + 1], n_counts[n]
+        count_labellings(x[begin:end], chain, feature.targets[begin:end], feature.source, B, work)
         log_z = -np.inf
         for b in range(B):
             log_z = np.logaddexp(log_z, work.log_counts[b])
         for b in range(B):
-            u = low[n] + b - lowest
+            u = firsts[n] + b
             log_masses[u] = np.logaddexp(log_masses[u], work.log_counts[b] - log_z + log_weights[chosen[n]])

@@ -18,7 +18,7 @@ import numpy as np
 from tagwright._jit import tight_kernel
 from tagwright.arrays import Doubles, Ints, Longs
 from tagwright.boosting.bounds import Bounds, best_step
-from tagwright.boosting.count_distribution import CountWorkspace, add_sentences
+from tagwright.boosting.count_distribution import CountedFeature, CountWorkspace, add_sentences
 from tagwright.boosting.expectations import SentenceExpectations
 from tagwright.boosting.feature_classes import FeatureClasses
 from tagwright.boosting.occurrences import Occurrences
@@ -62,15 +62,14 @@ def step_by_counts(scores: TrainingScores, sentences: SentenceWeights, k: int, m
     log_masses = np.full(len(counts), -np.inf)
     work = CountWorkspace.build(int((high - low).max(initial=0)) + 1, t.n_labels)
     add_sentences(
-        chosen[active], t.data.offsets, scores.tokens.x, scores.chain(), *mark_occurrences(t, k),
-        sentences.power * sentences.losses - sentences.reference, low, high, work, int(counts[0]), log_masses,
+        chosen[active], t.data.offsets, scores.tokens.x, scores.chain(), mark_occurrences(t, k),
+        sentences.power * sentences.losses - sentences.reference, low - counts[0], high - low + 1, work, log_masses,
     )  # fmt: skip
     return minimise_masses(counts.astype(np.float64), log_masses, max_step)
 
 
-def mark_occurrences(training: TrainingSet, k: int) -> tuple[Ints, int]:
-    """Where feature k can occur: the label with which it does at each token [n], −1 for none; the label before, −1 for
-    any."""
+def mark_occurrences(training: TrainingSet, k: int) -> CountedFeature:
+    """Where feature k can occur."""
     Y, offsets, K = training.n_labels, training.data.offsets, training.pattern.n_weights
     targets: Ints = np.full(training.data.n_tokens, -1, np.int32)
     c = k - K
@@ -81,7 +80,7 @@ def mark_occurrences(training: TrainingSet, k: int) -> tuple[Ints, int]:
         targets[offsets[:-1]] = -1
     else:
         targets[offsets[:-1] if c < Y * Y + Y else offsets[1:] - 1] = (c - Y * Y) % Y
-    return targets, c // Y if 0 <= c < Y * Y else -1
+    return CountedFeature(targets, c // Y if 0 <= c < Y * Y else -1)
 
 
 def minimise_masses(counts: Doubles, logs: Doubles, max_step: float) -> float:

@@ -105,6 +105,6 @@ def add_step(chosen: Longs, occurrences: Occurrences, label: int, step: float, Y
     """emission[p, label] += v·step at the positions of the chosen occurrences."""
     for n in range(chosen.shape[0]):
         for e in range(occurrences.pointers[chosen[n]], occurrences.pointers[chosen[n] + 1]):
-            p = np.int64(occurrences.positions[e])
+            p = int(occurrences.positions[e])
             scores.emission[p, label] += occurrences.values[e] * step
             exponentiate_token(p, Y, scores)

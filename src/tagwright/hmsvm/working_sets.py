@@ -69,8 +69,8 @@ class WorkingSets(NamedTuple):
     def grown(self) -> WorkingSets:
         """The same with room for twice as many labellings."""
         labels = np.concatenate([self.labels, np.zeros_like(self.labels)])
-        alpha, idle = (np.hstack([part, np.zeros_like(part)]) for part in (self.alpha, self.idle))
-        return WorkingSets(labels, alpha, idle, self.sizes)
+        alpha = np.hstack([self.alpha, np.zeros_like(self.alpha)])
+        return WorkingSets(labels, alpha, np.hstack([self.idle, np.zeros_like(self.idle)]), self.sizes)
 
 
 class SequenceWork(NamedTuple):
