@@ -23,8 +23,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tagwright._jit import tight_kernel
-from tagwright.arrays import Bools, Doubles, Floats, Longs, Shorts
+from tagwright._jit import natural, tight_kernel
+from tagwright.arrays import Bools, Doubles, Floats, Longs
 from tagwright.chain.candidate_log_space import log_expectations
 from tagwright.chain.candidates import (
     Candidates,
@@ -42,24 +42,21 @@ from tagwright.chain.term_weight import TermWeights, term_weight
 
 
 class CandidateBuffers(NamedTuple):
-    """Work space for one sentence: L positions, K candidates of one, S states in all, B states of one position."""
+    """Work space for one sentence: L positions, K candidates of one, S states in all."""
 
     x: Floats  # [L, K]
     gamma: Floats  # [L, K]
     first_state: Longs  # [L + 1]
     c: Doubles  # [L]
     alpha: Floats  # [S]
-    v: Floats  # [S]
-    beta: Floats  # [B]
-    nothing: Shorts  # [1], 0: the label before the first
+    v: Floats  # [S]: β_t, until v_t takes its place
 
     @classmethod
     def build(cls, offsets: Longs, candidates: Candidates, order: int, like: Floats) -> CandidateBuffers:
         L = int(np.diff(offsets).max())
-        S, B, K = candidates.most_states(offsets, order)
+        S, K = candidates.most_states(offsets, order)
         (x, gamma), (alpha, v) = (np.empty((2, *size), like.dtype) for size in ((L, K), (S,)))
-        nothing = np.zeros(1, candidates.labels.dtype)
-        return cls(x, gamma, np.empty(L + 1, np.int64), np.empty(L), alpha, v, np.empty(B, like.dtype), nothing)
+        return cls(x, gamma, np.empty(L + 1, np.int64), np.empty(L), alpha, v)
 
 
 class StepCounts(NamedTuple):
@@ -71,21 +68,24 @@ class StepCounts(NamedTuple):
     done: Bools  # [N] false where scaled numbers would not do: such a sentence has added nothing
 
 
+# What is natural below: tokens and states count from 0.
+
+
 @tight_kernel
 def gather_exponentials(emission: Floats, candidates: Candidates, begin: int, T: int, x: Floats) -> float:
     """x[t, k] = exp(emission[t, candidate k] − max_t); returns Σ max_t. A position of nothing but −inf becomes 0."""
-    shift = 0.0
+    labels, shift = candidates.labels, 0.0
     for t in range(T):
         low, high = list_of(candidates, begin + t)
-        now, row = candidates.labels[low:high], emission[begin + t]
-        peak = row[now[0]]
-        for k in range(1, now.shape[0]):
-            peak = max(peak, row[now[k]])
+        row = emission[natural(begin + t)]
+        peak = row[labels[natural(low)]]
+        for e in range(low + 1, high):
+            peak = max(peak, row[labels[natural(e)]])
         if peak == -np.inf:
-            x[t, : now.shape[0]] = 0
+            x[t, : high - low] = 0
             continue
-        for k in range(now.shape[0]):
-            x[t, k] = np.exp(row[now[k]] - peak)
+        for e in range(low, high):
+            x[t, natural(e - low)] = np.exp(row[labels[natural(e)]] - peak)
         shift += peak
     return shift
 
@@ -93,34 +93,25 @@ def gather_exponentials(emission: Floats, candidates: Candidates, begin: int, T:
 @tight_kernel
 def walk_forward(candidates: Candidates, begin: int, T: int, chain: StepTable, work: CandidateBuffers) -> bool:
     """α and c of one sentence. False when a sum is too small to trust."""
-    older = last = work.nothing
-    before = work.alpha
+    alpha, labels = work.alpha, candidates.labels
+    number = alpha.dtype.type
     for t in range(T):
-        low, high = list_of(candidates, begin + t)
-        now = candidates.labels[low:high]
-        K, G = now.shape[0], count_groups(chain.order, t, last)
-        out = work.alpha[work.first_state[t] : work.first_state[t + 1]]
+        now, here = list_of(candidates, begin + t), work.first_state[t]
+        K, G = now[1] - now[0], count_groups(candidates, begin, t, chain.order)
+        total = number(0)
         if t == 0:
             for j in range(K):
-                out[j] = chain.start[now[j]]
-        else:
-            sources = last if chain.order == 1 else older
-            for g in range(G):
-                first, stride, base = locate_sources(chain.order, t, g, last, chain.n_labels)
-                group = out[g * K : g * K + K]
-                step_forward(before, first, stride, chain.table, base, sources, chain.n_labels, now, group)
-        total = out.dtype.type(0)
-        for g in range(G):
-            for j in range(K):
-                out[g * K + j] *= work.x[t, j]
-                total += out[g * K + j]
+                alpha[j] = chain.start[labels[natural(now[0] + j)]] * work.x[0, j]
+                total += alpha[j]
+        for g in range(G if t > 0 else 0):
+            sources = locate_sources(candidates, begin, t, g, chain, work.first_state)
+            total += step_forward(alpha, sources, labels, chain.table, chain.n_labels, now, work.x[t], here + g * K)
         work.c[t] = total
         if not total > FLOOR:
             return False
-        inverse = out.dtype.type(1 / total)
-        for e in range(out.shape[0]):
-            out[e] *= inverse
-        older, last, before = last, now, out
+        inverse = number(1 / total)
+        for e in range(here, work.first_state[t + 1]):
+            alpha[natural(e)] *= inverse
     return True
 
 
@@ -128,14 +119,14 @@ def walk_forward(candidates: Candidates, begin: int, T: int, chain: StepTable, w
 def look_back(t: int, K: int, G: int, work: CandidateBuffers) -> float:
     """From β_t: γ_t [K] (labels) and v_t [states]. Returns the factor with which u_t = factor · v_t; 0 when a sum is
     too small to trust."""
-    here, end = work.first_state[t], work.first_state[t + 1]
-    alpha, v, x, gamma, beta = work.alpha[here:end], work.v[here:end], work.x[t], work.gamma[t], work.beta
+    alpha, v, x, gamma, here = work.alpha, work.v, work.x[t], work.gamma[t], work.first_state[t]
     number = x.dtype.type
     g, total = number(0), number(0)
     for k in range(G):
         for j in range(K):
-            g += alpha[k * K + j] * beta[k * K + j]
-            total += x[j] * beta[k * K + j]
+            e = natural(here + k * K + j)
+            g += alpha[e] * v[e]
+            total += x[j] * v[e]
     if not (g > FLOOR and total > FLOOR):
         return 0.0
     node, edge = number(1 / g), number(1 / (g * work.c[t]))
@@ -143,37 +134,29 @@ def look_back(t: int, K: int, G: int, work: CandidateBuffers) -> float:
         gamma[j] = 0
     for k in range(G):
         for j in range(K):
-            gamma[j] += alpha[k * K + j] * beta[k * K + j] * node
-            v[k * K + j] = x[j] * beta[k * K + j] * edge
+            e = natural(here + k * K + j)
+            gamma[j] += alpha[e] * v[e] * node
+            v[e] = x[j] * v[e] * edge
     return float(g * work.c[t] / total)
 
 
 @tight_kernel
 def walk_backward(candidates: Candidates, begin: int, T: int, chain: StepTable, work: CandidateBuffers) -> bool:
     """γ and v of one sentence. False when a sum is too small to trust."""
-    low, high = list_of(candidates, begin + T - 1)
-    now = candidates.labels[low:high]
+    labels = candidates.labels
     for t in range(T - 1, -1, -1):
-        low, high = list_of(candidates, begin + max(t - 1, 0))
-        last = candidates.labels[low:high]
-        K, G = now.shape[0], count_groups(chain.order, t, last)
+        now, here = list_of(candidates, begin + t), work.first_state[t]
+        K, G = now[1] - now[0], count_groups(candidates, begin, t, chain.order)
         if t == T - 1:
             for g in range(G):
                 for j in range(K):
-                    work.beta[g * K + j] = chain.stop[now[j]]
+                    work.v[natural(here + g * K + j)] = chain.stop[labels[natural(now[0] + j)]]
         factor = look_back(t, K, G, work)
         if factor == 0:
             return False
-        if t > 0:
-            sources = last
-            if chain.order == 2:
-                low, high = list_of(candidates, begin + max(t - 2, 0))
-                sources = candidates.labels[low:high] if t > 1 else work.nothing
-            for g in range(G):
-                first, stride, base = locate_sources(chain.order, t, g, last, chain.n_labels)
-                v = work.v[work.first_state[t] + g * K : work.first_state[t] + g * K + K]
-                step_back(v, factor, now, chain.table, base, sources, chain.n_labels, first, stride, work.beta)
-        now = last
+        for g in range(G if t > 0 else 0):
+            sources = locate_sources(candidates, begin, t, g, chain, work.first_state)
+            step_back(work.v, here + g * K, factor, now, labels, chain.table, chain.n_labels, sources)
     return True
 
 
@@ -182,33 +165,12 @@ def add_steps(
     candidates: Candidates, begin: int, T: int, chain: StepTable, work: CandidateBuffers, weight: float, counts: Floats
 ) -> None:
     """counts += weight · Σ_{t>0} α_{t−1} ⊗ v_t."""
-    older = work.nothing
-    low, high = list_of(candidates, begin)
-    last = candidates.labels[low:high]
     for t in range(1, T):
-        low, high = list_of(candidates, begin + t)
-        now = candidates.labels[low:high]
-        before = work.alpha[work.first_state[t - 1] : work.first_state[t]]
-        sources = last if chain.order == 1 else older
-        K = now.shape[0]
-        for g in range(count_groups(chain.order, t, last)):
-            first, stride, base = locate_sources(chain.order, t, g, last, chain.n_labels)
-            v = work.v[work.first_state[t] + g * K : work.first_state[t] + g * K + K]
-            add_products(before, first, stride, v, weight, now, base, sources, chain.n_labels, counts)
-        older, last = last, now
-
-
-@tight_kernel
-def log_of_sums(now: Shorts, T: int, stop: Floats, work: CandidateBuffers) -> float:
-    """log(α_{T−1} · exp(stop)) + Σ log c_t; `now`: the candidates of the last position."""
-    total = 0.0
-    for e in range(work.first_state[T - 1], work.first_state[T], now.shape[0]):
-        for j in range(now.shape[0]):
-            total += work.alpha[e + j] * stop[now[j]]
-    total = np.log(total)
-    for t in range(T):
-        total += np.log(work.c[t])
-    return float(total)
+        now = list_of(candidates, begin + t)
+        for g in range(count_groups(candidates, begin, t, chain.order)):
+            here = work.first_state[t] + g * (now[1] - now[0])
+            sources = locate_sources(candidates, begin, t, g, chain, work.first_state)
+            add_products(work.alpha, sources, work.v, here, weight, now, candidates.labels, chain.n_labels, counts)
 
 
 @tight_kernel
@@ -221,24 +183,31 @@ def forward_backward_of_candidates(
     Returned: out [n, P] = γ, 0 where a label is no candidate (it may be `emission` itself); found, with log_z lacking
     what was taken out of W, start and stop. A sentence that is not done leaves its rows of `out` alone.
     """
+    labels = candidates.labels
     for i in range(offsets.shape[0] - 1):
         begin, T = offsets[i], offsets[i + 1] - offsets[i]
         locate_states(candidates, begin, T, chain.order, work.first_state)
-        shift = gather_exponentials(emission, candidates, begin, T, work.x)
+        log_z = gather_exponentials(emission, candidates, begin, T, work.x)
         done = walk_forward(candidates, begin, T, chain, work) and walk_backward(candidates, begin, T, chain, work)
         found.done[i] = done
         if not done:
             continue
         low, high = list_of(candidates, begin + T - 1)
-        found.log_z[i] = shift + log_of_sums(candidates.labels[low:high], T, chain.stop, work)
-        found.weights[i] = term_weight(given.weights[i], given.rate, found.log_z[i] - given.pivots[i])
+        total = 0.0  # α_{T−1} · exp(stop)
+        for e in range(work.first_state[T - 1], work.first_state[T], high - low):
+            for j in range(high - low):
+                total += work.alpha[e + j] * chain.stop[labels[low + j]]
+        log_z += np.log(total)
+        for t in range(T):
+            log_z += np.log(work.c[t])
+        found.log_z[i] = log_z
+        found.weights[i] = term_weight(given.weights[i], given.rate, log_z - given.pivots[i])
         add_steps(candidates, begin, T, chain, work, found.weights[i], found.counts)
         for t in range(T):
             low, high = list_of(candidates, begin + t)
-            now = candidates.labels[low:high]
             out[begin + t, :] = 0
-            for k in range(now.shape[0]):
-                out[begin + t, now[k]] = work.gamma[t, k]
+            for e in range(low, high):
+                out[begin + t, labels[natural(e)]] = work.gamma[t, natural(e - low)]
 
 
 @dataclass(frozen=True, slots=True)
