@@ -13,6 +13,7 @@ import numpy as np
 
 from tagwright._jit import tight_kernel
 from tagwright.arrays import Bools, Doubles, Floats, Ints, Longs
+from tagwright.chain.candidates import Candidates, StepTable
 from tagwright.chain.forward_backward import (
     Chain,
     add_outer_products,
@@ -21,7 +22,8 @@ from tagwright.chain.forward_backward import (
     walk_backward,
     walk_forward,
 )
-from tagwright.chain.log_space import log_forward_backward
+from tagwright.chain.log_space import log_expectations
+from tagwright.chain.term_weight import TermWeights
 
 
 class TokenScores(NamedTuple):
@@ -187,6 +189,10 @@ def expect_sentences(
     for i in chosen[~done].tolist():
         rows = scores.emission[offsets[i] : offsets[i + 1]]
         gamma, counts = np.zeros_like(rows), np.zeros(chain.M.shape)
-        log_z = log_forward_backward(rows, chain.transition, chain.first, chain.last, gamma, counts[:Y, :Y])
+        everything, steps = (
+            Candidates.everything(len(rows), Y),
+            StepTable(1, Y, chain.transition, chain.first, chain.last),
+        )
+        log_z, _ = log_expectations(rows, everything, steps, TermWeights.ones(1), gamma, counts)
         out.losses[i] = max(log_z - gold_score(i, scores.emission, offsets, labels, chain), 0.0)
         store_residuals(i, offsets, labels, gamma, counts, ones, Y, out)

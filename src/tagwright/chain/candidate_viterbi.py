@@ -98,8 +98,9 @@ def best_paths_over_candidates(
 ) -> tuple[Ints, Doubles]:
     """The best labels [n] and their scores [N] for a run of sentences, emission [n, P]."""
     found, scores = np.empty(len(emission), np.int32), np.empty(len(offsets) - 1)
-    first_state = np.empty(int(np.diff(offsets).max()) + 1, np.int64)
-    delta = np.empty(candidates.most_states(offsets, chain.order)[0], emission.dtype)
+    lengths = np.diff(offsets)
+    first_state = np.empty(int(lengths.max()) + 1, np.int64)
+    delta = np.empty(candidates.most_states(lengths, chain.order), emission.dtype)
     viterbi_of_candidates(emission, offsets, candidates, chain, first_state, delta, found, scores)
     return found, scores
 
@@ -125,7 +126,7 @@ def _rank(
     """
     T, Y = len(emission), chain.n_labels
     lists = [candidates.of_token(t) for t in range(T)]
-    first_state, delta = np.empty(T + 1, np.int64), np.empty(candidates.most_states(np.array([0, T]), 2)[0])
+    first_state, delta = np.empty(T + 1, np.int64), np.empty(candidates.most_states(np.array([T]), 2))
     fill_prefixes(emission, candidates, 0, T, chain, first_state, delta)
     grids = [delta[first_state[t] : first_state[t + 1]].reshape(-1, len(lists[t])) for t in range(T)]
     queue: list[tuple[float, tuple[int, ...], int, float]] = []  # −score, labels, index of the last in its list, tail

@@ -76,14 +76,14 @@ class Candidates(NamedTuple):
         rows[:, :n_labels][~self.mask(n_labels)] = -np.inf
         return rows
 
-    def most_states(self, offsets: Longs, order: int) -> tuple[int, int]:
-        """The most states of a sentence; the most candidates of a token."""
-        sizes = self.sizes
-        states = sizes
-        if order == 2:
-            states = sizes * np.concatenate([[1], sizes[:-1]])
-            states[offsets[:-1]] = sizes[offsets[:-1]]
-        return int(np.add.reduceat(states, offsets[:-1]).max()), int(sizes.max())
+    def most_states(self, lengths: Longs, order: int) -> int:
+        """No sentence of these lengths has more states."""
+        if order == 1:
+            return int(lengths.max() * (self.pointers[1:] - self.pointers[:-1]).max())
+        sizes, begins = self.sizes, np.cumsum(lengths) - lengths
+        states = sizes * np.concatenate([[1], sizes[:-1]])
+        states[begins] = sizes[begins]
+        return int(np.add.reduceat(states, begins).max())
 
 
 class StepTable(NamedTuple):
@@ -124,11 +124,9 @@ def count_groups(candidates: Candidates, begin: int, t: int, order: int) -> int:
 def locate_states(candidates: Candidates, begin: int, T: int, order: int, first_state: Longs) -> None:
     """first_state[t]: where the states of position t begin; first_state[T]: how many there are in all."""
     first_state[0] = 0
-    groups = 1
     for t in range(T):
         low, high = list_of(candidates, begin + t)
-        first_state[t + 1] = first_state[t] + groups * (high - low)
-        groups = high - low if order == 2 else 1
+        first_state[t + 1] = first_state[t] + count_groups(candidates, begin, t, order) * (high - low)
 
 
 @tight_kernel
@@ -151,11 +149,11 @@ def locate_sources(
 @tight_kernel
 def step_forward(
     alpha: Floats, sources: tuple[int, int, int, int, int], labels: Shorts, W: Floats, Y: int, now: tuple[int, int],
-    x: Floats, here: int,
+    x: Floats, factor: int, here: int,
 ) -> Any:  # fmt: skip
-    """alpha[here + j] = x[j] Σ_m alpha[first + m · stride] W[base + label_m, label_j]; returns their sum. Four
-    whole rows of W at a time where all labels are there. sources: of locate_sources; now: where the group's labels
-    begin and end."""
+    """alpha[here + j] = x[factor + j] Σ_m alpha[first + m · stride] W[base + label_m, label_j]; returns their
+    sum. Four whole rows of W at a time where all labels are there. sources: of locate_sources; now: where the group's
+    labels begin and end."""
     low, high, first, stride, base = sources
     K, M, whole = now[1] - now[0], high - low, alpha.dtype.type(0)
     if K < Y:
@@ -163,8 +161,9 @@ def step_forward(
             c, total = labels[natural(now[0] + j)], alpha.dtype.type(0)
             for m in range(M):
                 total += alpha[natural(first + m * stride)] * W[natural(base + labels[natural(low + m)]), c]
-            alpha[natural(here + j)] = total * x[j]
-            whole += total * x[j]
+            total *= x[natural(factor + j)]
+            alpha[natural(here + j)] = total
+            whole += total
         return whole
     out = alpha[here : here + Y]
     for c in range(Y):
@@ -181,7 +180,7 @@ def step_forward(
         for c in range(Y):
             out[c] += a0 * r0[c]
     for c in range(Y):
-        out[c] *= x[c]
+        out[c] *= x[factor + c]
         whole += out[c]
     return whole
 

@@ -43,7 +43,7 @@ from tagwright.chain.forward_backward import (
     walk_forward,
 )
 from tagwright.chain.log_marginal_adjoint import log_marginal_adjoint
-from tagwright.chain.log_space import FLOOR
+from tagwright.chain.scaling import FLOOR
 from tagwright.chain.term_weight import TokenTerms, term_weight
 
 RAREST = 1e-12

@@ -46,7 +46,7 @@ class SentenceRun:
     @property
     def sentence_weights(self) -> Doubles:
         """[N]: the mean weight of each sentence's tokens."""
-        return np.add.reduceat(self.weights, self.offsets[:-1]) / np.diff(self.offsets)
+        return np.add.reduceat(self.weights, self.offsets[:-1]) / (self.offsets[1:] - self.offsets[:-1])
 
 
 @dataclass(frozen=True, slots=True)
