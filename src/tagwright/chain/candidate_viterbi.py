@@ -30,6 +30,7 @@ from tagwright.chain.candidates import (
     locate_states,
     step_to_best,
 )
+from tagwright.chain.log_space import table_rows
 
 
 @tight_kernel
@@ -126,9 +127,11 @@ def _rank(
     """
     T, Y = len(emission), chain.n_labels
     lists = [candidates.of_token(t) for t in range(T)]
-    first_state, delta = np.empty(T + 1, np.int64), np.empty(candidates.most_states(np.array([T]), 2))
-    fill_prefixes(emission, candidates, 0, T, chain, first_state, delta)
-    grids = [delta[first_state[t] : first_state[t + 1]].reshape(-1, len(lists[t])) for t in range(T)]
+    grids = [(chain.start[lists[0]] + emission[0, lists[0]])[None]]  # δ, [G, K]
+    for t in range(1, T):
+        rows, axes = table_rows(candidates, t, chain)
+        sums = grids[-1].transpose(axes)[:, :, None] + chain.table[rows][:, :, lists[t]]  # [G, M, K]
+        grids.append(sums.max(axis=1) + emission[t, lists[t]])
     queue: list[tuple[float, tuple[int, ...], int, float]] = []  # −score, labels, index of the last in its list, tail
     for j, c in enumerate(lists[-1].tolist()):
         tail = float(chain.stop[c])

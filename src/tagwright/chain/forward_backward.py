@@ -91,7 +91,7 @@ class Chain(NamedTuple):
         Y, N, lengths = self.n_labels, len(offsets) - 1, offsets[1:] - offsets[:-1]
         given = TermWeights.ones(N) if given is None else given
         out = empty_rows(emission.shape, emission.dtype) if out is None else out
-        shifts = self.shift * (lengths - 1) + self.edge_shift
+        shifts = np.asarray(self.shift * (lengths - 1) + self.edge_shift, np.float64)
         found = RunSums.build(zero_rows(self.matrix.shape, emission.dtype), N)
         run = emission, offsets, given.relative_to(shifts), found, out
         if candidates is None:

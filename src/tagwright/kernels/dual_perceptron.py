@@ -25,9 +25,9 @@ import numpy as np
 
 from tagwright._jit import kernel
 from tagwright.arrays import Doubles, Ints, Longs
-from tagwright.chain.viterbi import best_path
+from tagwright.chain.viterbi import PrunedSteps, best_path
 from tagwright.kernels.gram import GramMatrix, GramRows
-from tagwright.optim.online import ChainSums, DecodingWork, OnlineChain, fill_bounds, update_chain
+from tagwright.optim.online import ChainSums, DecodingWork, fill_bounds, update_chain
 
 
 class TrainingSequences(NamedTuple):
@@ -43,14 +43,14 @@ class DualState(NamedTuple):
 
     scores: Doubles  # [Y, M] H of every context
     beta: Doubles  # [M, Y]
-    chain: OnlineChain  # δ
+    chain: PrunedSteps  # δ
     beta_sums: Doubles  # [M, Y]
     chain_sums: ChainSums
 
     @classmethod
     def build(cls, n_contexts: int, n_labels: int) -> DualState:
         Y, M = n_labels, n_contexts
-        chain = OnlineChain.build(Y, np.float64)
+        chain = PrunedSteps.zeros(Y, np.float64)
         return cls(np.zeros((Y, M)), np.zeros((M, Y)), chain, np.zeros((M, Y)), ChainSums.build(Y))
 
 
