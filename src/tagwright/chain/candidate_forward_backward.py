@@ -80,7 +80,7 @@ def gather_exponentials(emission: Floats, candidates: Candidates, begin: int, T:
         for e in range(low, high):
             scores[natural(here + e)] = row[labels[natural(e)]] - peak
     n = work.first_label[T]
-    exp_row(scores[:n], 0.0, work.x[:n], work.bits[:n], work.powers[:n])
+    exp_row(scores[:n], scores.dtype.type(0), work.x[:n], work.bits[:n], work.powers[:n])
     return shift
 
 
@@ -183,8 +183,7 @@ def forward_backward_of_candidates(
     labels = candidates.labels
     for i in range(offsets.shape[0] - 1):
         begin, T = offsets[i], offsets[i + 1] - offsets[i]
-        locate_states(candidates, begin, T, 1, work.first_label)
-        locate_states(candidates, begin, T, chain.order, work.first_state)
+        locate_states(candidates, begin, T, chain.order, work.first_label, work.first_state)
         log_z = gather_exponentials(emission, candidates, begin, T, work)
         done = walk_forward(candidates, begin, T, chain, work) and walk_backward(candidates, begin, T, chain, work)
         found.done[i] = done

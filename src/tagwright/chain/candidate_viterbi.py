@@ -37,9 +37,8 @@ from tagwright.chain.log_space import table_rows
 def fill_prefixes(
     emission: Floats, candidates: Candidates, begin: int, T: int, chain: StepTable, first_state: Longs, delta: Floats
 ) -> None:
-    """first_state [≥ T + 1] and δ of the sentence that begins at token `begin`."""
+    """δ of the sentence that begins at token `begin`."""
     labels = candidates.labels
-    locate_states(candidates, begin, T, chain.order, first_state)
     for t in range(T):
         now = list_of(candidates, begin + t)
         K = now[1] - now[0]
@@ -83,13 +82,15 @@ def trace_back(
 
 @tight_kernel
 def viterbi_of_candidates(
-    emission: Floats, offsets: Longs, candidates: Candidates, chain: StepTable, first_state: Longs, delta: Floats,
+    emission: Floats, offsets: Longs, candidates: Candidates, chain: StepTable, places: Longs, delta: Floats,
     found: Ints, scores: Doubles,
 ) -> None:  # fmt: skip
-    """Given emission [n, P], offsets [N + 1]; first_state [L + 1] and delta [the most states of a sentence] are work.
+    """Given emission [n, P], offsets [N + 1]; places [2, L + 1] and delta [the most states of a sentence] are work.
     Returned: found [n], scores [N] (−inf where no labelling is possible)."""
+    first_state = places[1]
     for i in range(offsets.shape[0] - 1):
         begin, T = offsets[i], offsets[i + 1] - offsets[i]
+        locate_states(candidates, begin, T, chain.order, places[0], first_state)
         fill_prefixes(emission, candidates, begin, T, chain, first_state, delta)
         scores[i] = trace_back(candidates, begin, T, chain, first_state, delta, found)
 
@@ -100,9 +101,9 @@ def best_paths_over_candidates(
     """The best labels [n] and their scores [N] for a run of sentences, emission [n, P]."""
     found, scores = np.empty(len(emission), np.int32), np.empty(len(offsets) - 1)
     lengths = np.diff(offsets)
-    first_state = np.empty(int(lengths.max()) + 1, np.int64)
+    places = np.empty((2, int(lengths.max()) + 1), np.int64)
     delta = np.empty(candidates.most_states(lengths, chain.order), emission.dtype)
-    viterbi_of_candidates(emission, offsets, candidates, chain, first_state, delta, found, scores)
+    viterbi_of_candidates(emission, offsets, candidates, chain, places, delta, found, scores)
     return found, scores
 
 

@@ -121,11 +121,15 @@ def count_groups(candidates: Candidates, begin: int, t: int, order: int) -> int:
 
 
 @tight_kernel
-def locate_states(candidates: Candidates, begin: int, T: int, order: int, first_state: Longs) -> None:
-    """first_state[t]: where the states of position t begin; first_state[T]: how many there are in all."""
-    first_state[0] = 0
+def locate_states(
+    candidates: Candidates, begin: int, T: int, order: int, first_label: Longs, first_state: Longs
+) -> None:
+    """Where the candidates of position t begin among those of the sentence, and where its states do; at T: how many
+    there are in all."""
+    first_label[0], first_state[0] = 0, 0
     for t in range(T):
         low, high = list_of(candidates, begin + t)
+        first_label[t + 1] = first_label[t] + high - low
         first_state[t + 1] = first_state[t] + count_groups(candidates, begin, t, order) * (high - low)
 
 

@@ -245,7 +245,7 @@ def walk_forward(
             total = step_forward(alpha[r], x[r], c[r])
             safe[k] &= total > FLOOR
             if FLOOR < total < SMALL:
-                divide_row(alpha[r], total)
+                divide_row(alpha[r], np.float64(total))
                 c[r] *= total
                 total = 1.0
             if t + 1 < lengths[k]:

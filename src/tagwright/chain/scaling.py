@@ -3,6 +3,8 @@ out. Stands before forward_backward, candidate_forward_backward and marginal_adj
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from tagwright._jit import tight_kernel
@@ -19,7 +21,7 @@ _BIAS, _SHIFT = np.int32(127), np.int32(23)
 
 
 @tight_kernel
-def exp_row(scores: Floats, peak: float, out: Floats, bits: Ints, powers: Floats) -> None:
+def exp_row(scores: Floats, peak: Any, out: Floats, bits: Ints, powers: Floats) -> None:
     """out = exp(min(scores − peak, 0)). With float32, 0 below exp(−87); `powers` is `bits` seen as float32.
 
     float32: e^x = 2^n · e^r, n = round(x / ln 2), e^r by Taylor to r^6 (|r| < 0.35: relative error 2e-7), 2^n written

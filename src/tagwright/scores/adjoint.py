@@ -38,7 +38,7 @@ class Lists:
     cuts: list[tuple[int, int]]
 
     @classmethod
-    def collect(cls, owner: Longs | Ints, counts: Longs) -> Lists:
+    def collect(cls, owner: Longs, counts: Longs) -> Lists:
         """For every owner that occurs, ascending, the entries where it does. An owner of −1 is nobody.
 
         `counts`: a zero for every owner that there may be; they are zeros again afterwards. Few of millions of owners
@@ -57,7 +57,7 @@ class Lists:
 
 
 @tight_kernel
-def count_owners(owner: Longs | Ints, counts: Longs, keys: Longs) -> int:
+def count_owners(owner: Longs, counts: Longs, keys: Longs) -> int:
     """counts[k] += how often owner k occurs; keys [≥ n]: those that do, in order of appearance. Returns how many."""
     n = 0
     for e in range(owner.shape[0]):
@@ -71,7 +71,7 @@ def count_owners(owner: Longs | Ints, counts: Longs, keys: Longs) -> int:
 
 
 @tight_kernel
-def sort_by_owner(owner: Longs | Ints, free: Longs, entries: Ints) -> None:
+def sort_by_owner(owner: Longs, free: Longs, entries: Ints) -> None:
     """Counting sort: put each entry into its owner's run; free[k] is the next free entry of owner k."""
     for e in range(owner.shape[0]):
         k = owner[e]
@@ -179,7 +179,7 @@ class Adjoint:
 
     def _list_readers(self, locations: Ints, counts: Longs) -> Lists:
         """For every row of the table, the tokens that read it."""
-        lists = Lists.collect(np.maximum(locations, NOWHERE).ravel(), counts)
+        lists = Lists.collect(np.maximum(locations, NOWHERE).ravel().astype(np.int64), counts)
         lists.entries[:] //= max(locations.shape[1], 1)
         return lists
 
