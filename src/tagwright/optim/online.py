@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tagwright._jit import natural, tight_kernel
-from tagwright.arrays import Doubles, Floats, Ints, Longs, empty_rows, padded
+from tagwright.arrays import Doubles, Floats, Ints, Longs, empty_rows, padded, zero_rows
 from tagwright.chain.viterbi import MARGIN, PrunedSteps, best_path
 from tagwright.scores.wide_rows import PREFETCH_DISTANCE, TokenData, add_token_scores, prefetch_token
 
@@ -189,7 +189,8 @@ class AveragedPerceptron:
     def __init__(self, data: TokenData, *, boundaries: bool, margin: float) -> None:
         Y = data.pattern.n_labels
         self.data, self.boundaries, self.margin = data, boundaries, margin
-        weights, sums = np.zeros(data.pattern.vector_size, np.float32), np.zeros(data.pattern.n_weights)
+        weights = zero_rows((data.pattern.vector_size,), np.float32)
+        sums = zero_rows((data.pattern.n_weights,), np.float64)
         self.state = PerceptronState(weights, sums, PrunedSteps.zeros(Y, np.float32), ChainSums.build(Y))
         self.clock = 1
         self._work = DecodingWork.build(data.offsets, Y, np.float32)
