@@ -24,14 +24,14 @@ from tagwright.arrays import Floats, padded
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("Y", [1, 3, 4, 7, 8, 9, 16, 24, 31, 32, 33, 50, 63, 64, 65, 130])
+@pytest.mark.parametrize("Y", [1, 3, 4, 7, 8, 9, 16, 24, 31, 32, 33, 41, 50, 63, 64, 65, 72, 88, 130])
 def test_products_equal_numpy_and_add(dtype: type, Y: int) -> None:
     rng = np.random.default_rng(Y)
     P, n = padded(Y), 5
     M, rows = rng.normal(size=(n, P)).astype(dtype), rng.normal(size=(2, n * 3)).astype(dtype)
     before = rng.normal(size=(2, P)).astype(dtype)
     out = before.copy()
-    add_products(rows[0], rows[1], 3, M, n, Y, out[0], out[1])
+    add_products_of(rows[0], rows[1], 3, M, n, Y, out[0], out[1])
     lanes = BYTES // M.itemsize
     written = -(-Y // lanes) * lanes
     truth = before.astype(np.float64) + rows[:, ::3].astype(np.float64) @ M
@@ -113,6 +113,11 @@ def test_bits_tell_who_reaches_a_limit(dtype: type) -> None:
         assert [both >> k & 1 for k in range(lanes)] == (row[part] + bonus[part] >= 1).tolist()
     for bits in range(1, 256):
         assert bits_lowest(bits) == next(k for k in range(8) if bits >> k & 1)
+
+
+@tight_kernel
+def add_products_of(a: Floats, b: Floats, step: int, M: Floats, n: int, Y: int, out_a: Floats, out_b: Floats) -> None:
+    add_products(a, b, step, M, n, Y, out_a, out_b)
 
 
 @tight_kernel

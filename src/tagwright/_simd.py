@@ -27,7 +27,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tagwright._jit import tight_kernel
 from tagwright.arrays import Floats, Longs
 from tagwright.compat import llvm, llvm_blocks, numba
 
@@ -37,16 +36,18 @@ LANES = BYTES // 4
 """Whole numbers of four bytes in a vector."""
 
 
-def add_block(
-    a: Floats, b: Floats, step: int, M: Floats, column: int, n: int, out_a: Floats, out_b: Floats, width: int
-) -> None:
-    """The two sums, for `width` vectors of columns from `column` on. out_b may be out_a, if b is a."""
-    columns = slice(column, column + width * BYTES // M.itemsize)
-    sum_a, sum_b = out_a[columns].copy(), out_b[columns].copy()
+def add_products(a: Floats, b: Floats, step: int, M: Floats, n: int, Y: int, out_a: Floats, out_b: Floats) -> None:
+    """out_a += Σ_{k<n} a[k · step] M[k] and the same for b, in the first Y columns (and up to a vector's end).
+
+    All arrays lie densely in memory, and rows have room for whole vectors (arrays.padded). out_b may be out_a, if b is
+    a.
+    """
+    columns = _up_to_a_vector(Y, M)
+    sum_a, sum_b = out_a[:columns].copy(), out_b[:columns].copy()
     for k in range(n):
-        sum_a += a[k * step] * M[k, columns]
-        sum_b += b[k * step] * M[k, columns]
-    out_a[columns], out_b[columns] = sum_a, sum_b
+        sum_a += a[k * step] * M[k, :columns]
+        sum_b += b[k * step] * M[k, :columns]
+    out_a[:columns], out_b[:columns] = sum_a, sum_b
 
 
 def _up_to_a_vector(Y: int, rows: Floats) -> int:
@@ -159,26 +160,55 @@ if numba is not None and llvm is not None and llvm_blocks is not None:
         def larger(self, a: Any, b: Any) -> Any:
             return self.builder.select(self.builder.fcmp_ordered(">", a, b), a, b)
 
-    def _emit_block(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        """Load the sums, add n products to each, store them."""
-        kinds, (step, column, n) = signature.args, (args[2], args[4], args[5])
+    def _emit_products(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        """A call: the blocks are a function of their own, compiled once, not wherever they are wanted."""
+        kinds, (step, n, Y) = signature.args, (args[2], args[4], args[5])
         a, b, M, out_a, out_b = (context.make_array(kinds[i])(context, builder, args[i]) for i in (0, 1, 3, 6, 7))
-        vectors, numbers = _Vectors(context, builder, kinds[3]), range(kinds[8].literal_value)
-        targets = [[vectors.at(out.data, column, k) for k in numbers] for out in (out_a, out_b)]
-        sums = [[blocks.alloca_once_value(builder, vectors.load(p)) for p in row] for row in targets]
+        numbers = a.data.type
+        kind = ir.FunctionType(ir.VoidType(), [numbers, numbers, LONG, numbers, LONG, LONG, LONG, numbers, numbers])
+        function = blocks.get_or_insert_function(builder.module, kind, f"tagwright.add_products.{kinds[3].dtype}")
+        if function.is_declaration:
+            function.linkage = "linkonce_odr"
+            function.attributes.add("noinline")
+            inside = ir.IRBuilder(function.append_basic_block())
+            _define_products(inside, _Vectors(context, inside, kinds[3]), *function.args)
+            inside.ret_void()
         length = builder.extract_value(M.shape, 1)
-        with blocks.for_range(builder, n, intp=LONG) as loop:
-            place = builder.add(builder.mul(loop.index, length), column)
-            entries = [vectors.load(vectors.at(M.data, place, k)) for k in numbers]
-            for source, own in zip((a, b), sums, strict=True):
-                factor = vectors.spread(builder.load(builder.gep(source.data, [builder.mul(loop.index, step)])))
-                for total, entry in zip(own, entries, strict=True):
-                    product = builder.fmul(factor, entry, flags=("contract",))
-                    builder.store(builder.fadd(builder.load(total), product, flags=("contract",)), total)
-        for own, row in zip(sums, targets, strict=True):
-            for total, target in zip(own, row, strict=True):
-                builder.store(builder.load(total), target, align=vectors.size)
+        builder.call(function, [a.data, b.data, step, M.data, length, n, Y, out_a.data, out_b.data])
         return context.get_dummy_value()
+
+    def _define_products(
+        builder: Any, vectors: _Vectors, a: Any, b: Any, step: Any, M: Any, length: Any, n: Any, Y: Any, out_a: Any,
+        out_b: Any,
+    ) -> None:  # fmt: skip
+        """Four vectors of both sums at a time, at the end up to seven: all registers that there are."""
+
+        def emit(column: Any, width: range) -> None:
+            """Load the sums, add n products to each, store them."""
+            targets = [[vectors.at(out, column, k) for k in width] for out in (out_a, out_b)]
+            sums = [[blocks.alloca_once_value(builder, vectors.load(p)) for p in row] for row in targets]
+            with blocks.for_range(builder, n, intp=LONG) as loop:
+                place = builder.add(builder.mul(loop.index, length), column)
+                entries = [vectors.load(vectors.at(M, place, k)) for k in width]
+                for source, own in zip((a, b), sums, strict=True):
+                    factor = vectors.spread(builder.load(builder.gep(source, [builder.mul(loop.index, step)])))
+                    for total, entry in zip(own, entries, strict=True):
+                        product = builder.fmul(factor, entry, flags=("contract",))
+                        builder.store(builder.fadd(builder.load(total), product, flags=("contract",)), total)
+            for own, row in zip(sums, targets, strict=True):
+                for total, target in zip(own, row, strict=True):
+                    builder.store(builder.load(total), target, align=vectors.size)
+
+        lanes, four = ir.Constant(LONG, vectors.lanes), ir.Constant(LONG, 4)
+        n_vectors = builder.udiv(builder.add(Y, ir.Constant(LONG, vectors.lanes - 1)), lanes)
+        n_fours = builder.sdiv(builder.sub(n_vectors, four), four)  # so that one to seven are left
+        with blocks.for_range(builder, n_fours, intp=LONG) as loop:
+            emit(builder.mul(loop.index, builder.mul(lanes, four)), range(4))
+        first = builder.mul(n_fours, four)
+        rest = builder.sub(n_vectors, first)
+        for width in range(1, 8):
+            with builder.if_then(builder.icmp_signed("==", rest, ir.Constant(LONG, width))):
+                emit(builder.mul(first, lanes), range(width))
 
     def _cover(builder: Any, vectors: _Vectors, Y: Any, emit: Callable[[Any, range], None]) -> None:
         """Have emit(column, its vectors) written for columns that cover the first Y: seven vectors at a time while
@@ -333,12 +363,10 @@ if numba is not None and llvm is not None and llvm_blocks is not None:
     def _lowest(_: Any, bits: Any) -> Any:
         return types.int64(types.int64), _emit_lowest
 
-    def _add_block(
-        _: Any, a: Any, b: Any, step: Any, M: Any, column: Any, n: Any, out_a: Any, out_b: Any, width: Any
-    ) -> Any:
-        if not isinstance(width, types.IntegerLiteral):  # Numba asks again, with the number itself
-            return None
-        return types.void(a, b, types.intp, M, types.intp, types.intp, out_a, out_b, width), _emit_block
+    def _add_products(_: Any, a: Any, b: Any, step: Any, M: Any, n: Any, Y: Any, out_a: Any, out_b: Any) -> Any:
+        whole = types.intp
+        kind = types.void(a, b, whole, M, whole, whole, out_a, out_b)
+        return (kind, _emit_products) if _alike(a, b, M, out_a, out_b) else None
 
     def _sum_rows(
         _: Any, base: Any, vector: Any, firsts: Any, begin: Any, end: Any, unit: Any, Y: Any, out: Any
@@ -396,32 +424,10 @@ if numba is not None and llvm is not None and llvm_blocks is not None:
     prefetch_two = numba.extending.intrinsic(_prefetch_two)
     sum_rows = numba.extending.intrinsic(_sum_rows)
     sum_two_tables = numba.extending.intrinsic(_sum_two_tables)
-    add_block = numba.extending.intrinsic(_add_block)
+    add_products = numba.extending.intrinsic(_add_products)
     best_sums = numba.extending.intrinsic(_best_sums)
     largest = numba.extending.intrinsic(_largest)
     largest_sum = numba.extending.intrinsic(_largest_sum)
     lanes_at_least = numba.extending.intrinsic(_lanes_at_least)
     sums_at_least = numba.extending.intrinsic(_sums_at_least)
     lowest_bit = numba.extending.intrinsic(_lowest)
-
-
-@tight_kernel
-def add_products(a: Floats, b: Floats, step: int, M: Floats, n: int, Y: int, out_a: Floats, out_b: Floats) -> None:
-    """out_a += Σ_{k<n} a[k · step] M[k] and the same for b, in the first Y columns (and up to a vector's end).
-
-    All arrays lie densely in memory, and rows have room for whole vectors (arrays.padded).
-    """
-    lanes = BYTES // M.itemsize
-    block = 4 * lanes
-    whole = Y // block * block
-    for j in range(0, whole, block):
-        add_block(a, b, step, M, j, n, out_a, out_b, 4)
-    rest = (Y - whole + lanes - 1) // lanes
-    if rest == 1:
-        add_block(a, b, step, M, whole, n, out_a, out_b, 1)
-    elif rest == 2:
-        add_block(a, b, step, M, whole, n, out_a, out_b, 2)
-    elif rest == 3:
-        add_block(a, b, step, M, whole, n, out_a, out_b, 3)
-    elif rest == 4:
-        add_block(a, b, step, M, whole, n, out_a, out_b, 4)

@@ -12,9 +12,11 @@ from tagwright._jit import JIT
 from tagwright.arrays import padded
 from tagwright.chain import forward_backward as fast
 from tagwright.chain import recursion
-from tagwright.chain.forward_backward import Chain, PairBuffers, RunSums, exp_row
+from tagwright.chain.candidates import Candidates, StepTable
+from tagwright.chain.forward_backward import Chain, PairBuffers
 from tagwright.chain.lattice import Lattice
-from tagwright.chain.log_space import log_forward_backward
+from tagwright.chain.log_space import RunSums, log_expectations
+from tagwright.chain.scaling import exp_row, sum_logs
 from tagwright.chain.term_weight import TermWeights
 
 TOLERANCE = {np.float32: 2e-5, np.float64: 1e-10}
@@ -28,6 +30,13 @@ def lay_out(lattices: list[Lattice], dtype: type) -> tuple[np.ndarray, np.ndarra
     for one, begin, end in zip(lattices, offsets[:-1], offsets[1:], strict=True):
         rows[begin:end, :Y] = one.emission
     return rows, offsets
+
+
+def in_log_space(rows: np.ndarray, scores: tuple[np.ndarray, ...], gamma: np.ndarray, counts: np.ndarray) -> float:
+    """One sentence in log space: log Z."""
+    Y = len(scores[1])
+    everything, steps = Candidates.everything(len(rows), Y), StepTable(1, Y, *scores)
+    return log_expectations(rows, everything, steps, TermWeights.ones(1), gamma, counts)[0]
 
 
 def family(rng: np.random.Generator, **options: object) -> list[Lattice]:
@@ -80,7 +89,7 @@ def test_long_sentence_and_fifty_labels_equal_log_space() -> None:
     counts = np.zeros((Y, Y))
     for i, (b, e) in enumerate(itertools.pairwise(offsets)):
         gamma = np.empty((e - b, Y))
-        log_z = log_forward_backward(rows[b:e].astype(np.float64), transition, start, stop, gamma, counts)
+        log_z = in_log_space(rows[b:e], (transition, start, stop), gamma, counts)
         assert found.log_z[i] == pytest.approx(log_z, rel=1e-6)
         np.testing.assert_allclose(found.marginals[b:e, :Y], gamma, atol=1e-5)
     np.testing.assert_allclose(found.transitions, counts, atol=2e-2, rtol=1e-4)
@@ -113,7 +122,8 @@ def test_log_space_equals_the_definition() -> None:
     for _ in range(60):
         lattice = random_lattice(rng)
         gamma, counts = np.empty(lattice.emission.shape), np.zeros(lattice.transition.shape)
-        log_z = log_forward_backward(lattice.emission, lattice.transition, lattice.start, lattice.stop, gamma, counts)
+        scores = lattice.transition, lattice.start, lattice.stop
+        log_z = in_log_space(lattice.emission, scores, gamma, counts)
         assert log_z == pytest.approx(recursion.log_partition(lattice), rel=1e-12, abs=1e-12)
         np.testing.assert_allclose(gamma, recursion.node_marginals(lattice), atol=1e-12)
         np.testing.assert_allclose(counts, recursion.edge_marginals(lattice).sum(axis=0), atol=1e-12)
@@ -129,6 +139,13 @@ def test_exp_row_float32_is_exact_to_a_few_bits() -> None:
     np.testing.assert_allclose(out, truth, rtol=3e-7, atol=0)
 
 
+def test_sum_of_logs_of_many_numbers() -> None:
+    rng = np.random.default_rng(3)
+    for scale in (-40.0, -1.0, 0.1, 30.0):
+        c = np.exp(rng.normal(size=1000) + scale)
+        assert sum_logs(c) == pytest.approx(np.log(c).sum(), rel=1e-13)
+
+
 @pytest.mark.skipif(not JIT, reason="plain Python already")
 def test_kernel_equals_plain_python() -> None:
     """The compiled kernel and the same function as plain Python, on one run of three sentences."""
@@ -142,7 +159,7 @@ def test_kernel_equals_plain_python() -> None:
         rows, P = np.empty_like(scores), padded(Y)
         given = TermWeights(np.array([1.0, 0.5, 2.0]), np.full(3, 2.0), 0.5)
         found = RunSums(np.zeros((P, P)), np.empty(3), np.empty(3), np.empty(3, np.bool_))
-        function(scores, offsets, chain, given, PairBuffers.build(4, P, np.float64), found, rows)  # type: ignore[operator]
+        function(scores, offsets, given, found, rows, chain, PairBuffers.build(4, P, np.float64))  # type: ignore[operator]
         return [rows, *found]
 
     for compiled, plain in zip(run(fast.forward_backward), run(fast.forward_backward.py_func), strict=True):

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from tagwright.arrays import padded
-from tagwright.chain.viterbi import best_path
-from tagwright.optim.online import AveragedPerceptron, OnlineChain, fill_bounds, raise_bounds
+from tagwright.chain.viterbi import PrunedSteps, best_path
+from tagwright.optim.online import AveragedPerceptron, fill_bounds, raise_bounds
 from tagwright.scores.expanded import TokenAttributes
 from tagwright.scores.row_index import Pattern
 from tagwright.scores.wide_rows import TokenData, TokenWeights, WidePattern
@@ -17,7 +17,7 @@ def test_a_raised_bound_is_never_too_low_and_prunes_nothing_that_wins() -> None:
     rng = np.random.default_rng(1)
     Y, T = 9, 12
     P = padded(Y)
-    chain = OnlineChain.build(Y, np.float32)
+    chain = PrunedSteps.zeros(Y, np.float32)
     chain.set_weights(np.concatenate([rng.integers(-3, 4, Y * Y), np.zeros(2 * Y)]))
     exact = chain._replace(bounds=np.empty((Y, P), np.float32))
     unpruned = chain._replace(bounds=np.full((Y, P), 1e30, np.float32))

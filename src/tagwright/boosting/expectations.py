@@ -13,6 +13,7 @@ import numpy as np
 
 from tagwright._jit import tight_kernel
 from tagwright.arrays import Bools, Doubles, Floats, Ints, Longs
+from tagwright.chain.candidates import Candidates, StepTable
 from tagwright.chain.forward_backward import (
     Chain,
     PairBuffers,
@@ -22,7 +23,8 @@ from tagwright.chain.forward_backward import (
     walk_backward,
     walk_forward,
 )
-from tagwright.chain.log_space import log_forward_backward
+from tagwright.chain.log_space import log_expectations
+from tagwright.chain.term_weight import TermWeights
 
 
 class TokenScores(NamedTuple):
@@ -139,7 +141,7 @@ def expect_sentences(
     Y, ones = chain.n_labels, np.ones_like(edges)
     for i in chosen[~done].tolist():
         rows = scores.emission[offsets[i] : offsets[i + 1]]
-        gamma = np.zeros_like(rows)
+        gamma, everything = np.zeros_like(rows), Candidates.everything(len(rows), Y)
         edges[:] = 0
-        log_z = log_forward_backward(rows, *chain.scores, gamma, edges[:Y, :Y])
+        log_z, _ = log_expectations(rows, everything, StepTable(1, Y, *chain.scores), TermWeights.ones(1), gamma, edges)
         store_sentence(i, scores, offsets, labels, chain, log_z, gamma, edges, ones, out)

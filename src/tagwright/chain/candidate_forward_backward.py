@@ -11,21 +11,18 @@ state to state that there are, W their factors, c(s) the label of state s.
     states     γ_t = α_t ∘ β_t / g_t,            g_t = Σ α_t ∘ β_t;          a label's γ is the sum over its states
     steps      Σ_t α_{t−1}[p] v_t[s] W[p, s],    v_t = x_t ∘ β_t / (c_t g_t)
 
-A sentence where c_t, g_t or Σ u_t falls under FLOOR is given up and repeated with chain/candidate_log_space.py.
+A sentence where c_t, g_t or Σ u_t falls under FLOOR is given up and repeated with chain/log_space.py.
 LM-POS section 2.1 (higher-order label features); Thede and Harper 1999 for the recursions over label pairs.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
-from tagwright._jit import tight_kernel
-from tagwright.arrays import Bools, Doubles, Floats, Longs, Shorts
-from tagwright.chain.candidate_log_space import log_expectations
+from tagwright._jit import natural, tight_kernel
+from tagwright.arrays import Doubles, Floats, Ints, Longs
 from tagwright.chain.candidates import (
     Candidates,
     StepTable,
@@ -37,90 +34,80 @@ from tagwright.chain.candidates import (
     step_back,
     step_forward,
 )
-from tagwright.chain.log_space import FLOOR
+from tagwright.chain.log_space import RunSums
+from tagwright.chain.scaling import FLOOR, exp_row, sum_logs
 from tagwright.chain.term_weight import TermWeights, term_weight
 
 
 class CandidateBuffers(NamedTuple):
-    """Work space for one sentence: L positions, K candidates of one, S states in all, B states of one position."""
+    """Work space for one sentence: L positions, C candidates and S states in all."""
 
-    x: Floats  # [L, K]
-    gamma: Floats  # [L, K]
-    first_state: Longs  # [L + 1]
+    x: Floats  # [C]
+    gamma: Floats  # [C]: scores, until γ takes their place
+    bits: Ints  # [C], none in float64: of exp_row
+    powers: Floats  # [C]: the bits as float32
+    first_label: Longs  # [L + 1]: where those of a position begin in x and γ
+    first_state: Longs  # [L + 1]: the same in α and v
     c: Doubles  # [L]
     alpha: Floats  # [S]
-    v: Floats  # [S]
-    beta: Floats  # [B]
-    nothing: Shorts  # [1], 0: the label before the first
+    v: Floats  # [S]: β_t, until v_t takes its place
 
     @classmethod
-    def build(cls, offsets: Longs, candidates: Candidates, order: int, like: Floats) -> CandidateBuffers:
-        L = int(np.diff(offsets).max())
-        S, B, K = candidates.most_states(offsets, order)
-        (x, gamma), (alpha, v) = (np.empty((2, *size), like.dtype) for size in ((L, K), (S,)))
-        nothing = np.zeros(1, candidates.labels.dtype)
-        return cls(x, gamma, np.empty(L + 1, np.int64), np.empty(L), alpha, v, np.empty(B, like.dtype), nothing)
+    def build(cls, lengths: Longs, candidates: Candidates, order: int, like: Floats) -> CandidateBuffers:
+        L = int(lengths.max())
+        C, S = candidates.most_states(lengths, 1), candidates.most_states(lengths, order)
+        (x, gamma), (alpha, v) = np.empty((2, C), like.dtype), np.empty((2, S), like.dtype)
+        bits = np.empty(C if like.dtype == np.float32 else 0, np.int32)
+        places = np.empty((2, L + 1), np.int64)
+        return cls(x, gamma, bits, bits.view(np.float32), places[0], places[1], np.empty(L), alpha, v)
 
 
-class StepCounts(NamedTuple):
-    """What a run has of every step and sentence."""
-
-    counts: Floats  # [R, Y] Σ α ⊗ v; times W, the expected number of each step
-    log_z: Doubles  # [N]
-    weights: Doubles  # [N] how much each sentence counted
-    done: Bools  # [N] false where scaled numbers would not do: such a sentence has added nothing
+# What is natural below: tokens and states count from 0.
 
 
 @tight_kernel
-def gather_exponentials(emission: Floats, candidates: Candidates, begin: int, T: int, x: Floats) -> float:
-    """x[t, k] = exp(emission[t, candidate k] − max_t); returns Σ max_t. A position of nothing but −inf becomes 0."""
-    shift = 0.0
+def gather_exponentials(emission: Floats, candidates: Candidates, begin: int, T: int, work: CandidateBuffers) -> float:
+    """x_t[k] = exp(emission[t, candidate k] − max_t); returns Σ max_t. A position of nothing but −inf becomes 0."""
+    labels, scores, shift = candidates.labels, work.gamma, 0.0
     for t in range(T):
         low, high = list_of(candidates, begin + t)
-        now, row = candidates.labels[low:high], emission[begin + t]
-        peak = row[now[0]]
-        for k in range(1, now.shape[0]):
-            peak = max(peak, row[now[k]])
-        if peak == -np.inf:
-            x[t, : now.shape[0]] = 0
-            continue
-        for k in range(now.shape[0]):
-            x[t, k] = np.exp(row[now[k]] - peak)
+        row, here = emission[natural(begin + t)], work.first_label[t] - low
+        peak = row[labels[natural(low)]]
+        for e in range(low + 1, high):
+            peak = max(peak, row[labels[natural(e)]])
+        peak = peak if peak > -np.inf else row.dtype.type(0)
         shift += peak
+        for e in range(low, high):
+            scores[natural(here + e)] = row[labels[natural(e)]] - peak
+    n = work.first_label[T]
+    exp_row(scores[:n], scores.dtype.type(0), work.x[:n], work.bits[:n], work.powers[:n])
     return shift
 
 
 @tight_kernel
 def walk_forward(candidates: Candidates, begin: int, T: int, chain: StepTable, work: CandidateBuffers) -> bool:
     """α and c of one sentence. False when a sum is too small to trust."""
-    older = last = work.nothing
-    before = work.alpha
+    alpha, labels = work.alpha, candidates.labels
+    number = alpha.dtype.type
     for t in range(T):
-        low, high = list_of(candidates, begin + t)
-        now = candidates.labels[low:high]
-        K, G = now.shape[0], count_groups(chain.order, t, last)
-        out = work.alpha[work.first_state[t] : work.first_state[t + 1]]
+        now, here = list_of(candidates, begin + t), work.first_state[t]
+        K, G = now[1] - now[0], count_groups(candidates, begin, t, chain.order)
+        total = number(0)
         if t == 0:
             for j in range(K):
-                out[j] = chain.start[now[j]]
-        else:
-            sources = last if chain.order == 1 else older
-            for g in range(G):
-                first, stride, base = locate_sources(chain.order, t, g, last, chain.n_labels)
-                group = out[g * K : g * K + K]
-                step_forward(before, first, stride, chain.table, base, sources, chain.n_labels, now, group)
-        total = out.dtype.type(0)
-        for g in range(G):
-            for j in range(K):
-                out[g * K + j] *= work.x[t, j]
-                total += out[g * K + j]
+                alpha[j] = chain.start[labels[natural(now[0] + j)]] * work.x[j]
+                total += alpha[j]
+        for g in range(G if t > 0 else 0):
+            sources = locate_sources(candidates, begin, t, g, chain, work.first_state)
+            total += step_forward(
+                alpha, sources, labels, chain.table, chain.n_labels, now, work.x, work.first_label[t], here + g * K
+            )
         work.c[t] = total
         if not total > FLOOR:
             return False
-        inverse = out.dtype.type(1 / total)
-        for e in range(out.shape[0]):
-            out[e] *= inverse
-        older, last, before = last, now, out
+        inverse = number(1 / total)
+        for e in range(here, work.first_state[t + 1]):
+            alpha[natural(e)] *= inverse
     return True
 
 
@@ -128,52 +115,45 @@ def walk_forward(candidates: Candidates, begin: int, T: int, chain: StepTable, w
 def look_back(t: int, K: int, G: int, work: CandidateBuffers) -> float:
     """From β_t: γ_t [K] (labels) and v_t [states]. Returns the factor with which u_t = factor · v_t; 0 when a sum is
     too small to trust."""
-    here, end = work.first_state[t], work.first_state[t + 1]
-    alpha, v, x, gamma, beta = work.alpha[here:end], work.v[here:end], work.x[t], work.gamma[t], work.beta
+    alpha, v, x, gamma = work.alpha, work.v, work.x, work.gamma
+    here, first = work.first_state[t], work.first_label[t]
     number = x.dtype.type
     g, total = number(0), number(0)
     for k in range(G):
         for j in range(K):
-            g += alpha[k * K + j] * beta[k * K + j]
-            total += x[j] * beta[k * K + j]
+            e = natural(here + k * K + j)
+            g += alpha[e] * v[e]
+            total += x[natural(first + j)] * v[e]
     if not (g > FLOOR and total > FLOOR):
         return 0.0
     node, edge = number(1 / g), number(1 / (g * work.c[t]))
     for j in range(K):
-        gamma[j] = 0
+        gamma[natural(first + j)] = 0
     for k in range(G):
         for j in range(K):
-            gamma[j] += alpha[k * K + j] * beta[k * K + j] * node
-            v[k * K + j] = x[j] * beta[k * K + j] * edge
+            e = natural(here + k * K + j)
+            gamma[natural(first + j)] += alpha[e] * v[e] * node
+            v[e] = x[natural(first + j)] * v[e] * edge
     return float(g * work.c[t] / total)
 
 
 @tight_kernel
 def walk_backward(candidates: Candidates, begin: int, T: int, chain: StepTable, work: CandidateBuffers) -> bool:
     """γ and v of one sentence. False when a sum is too small to trust."""
-    low, high = list_of(candidates, begin + T - 1)
-    now = candidates.labels[low:high]
+    labels = candidates.labels
     for t in range(T - 1, -1, -1):
-        low, high = list_of(candidates, begin + max(t - 1, 0))
-        last = candidates.labels[low:high]
-        K, G = now.shape[0], count_groups(chain.order, t, last)
+        now, here = list_of(candidates, begin + t), work.first_state[t]
+        K, G = now[1] - now[0], count_groups(candidates, begin, t, chain.order)
         if t == T - 1:
             for g in range(G):
                 for j in range(K):
-                    work.beta[g * K + j] = chain.stop[now[j]]
+                    work.v[natural(here + g * K + j)] = chain.stop[labels[natural(now[0] + j)]]
         factor = look_back(t, K, G, work)
         if factor == 0:
             return False
-        if t > 0:
-            sources = last
-            if chain.order == 2:
-                low, high = list_of(candidates, begin + max(t - 2, 0))
-                sources = candidates.labels[low:high] if t > 1 else work.nothing
-            for g in range(G):
-                first, stride, base = locate_sources(chain.order, t, g, last, chain.n_labels)
-                v = work.v[work.first_state[t] + g * K : work.first_state[t] + g * K + K]
-                step_back(v, factor, now, chain.table, base, sources, chain.n_labels, first, stride, work.beta)
-        now = last
+        for g in range(G if t > 0 else 0):
+            sources = locate_sources(candidates, begin, t, g, chain, work.first_state)
+            step_back(work.v, here + g * K, factor, now, labels, chain.table, chain.n_labels, sources)
     return True
 
 
@@ -182,99 +162,45 @@ def add_steps(
     candidates: Candidates, begin: int, T: int, chain: StepTable, work: CandidateBuffers, weight: float, counts: Floats
 ) -> None:
     """counts += weight · Σ_{t>0} α_{t−1} ⊗ v_t."""
-    older = work.nothing
-    low, high = list_of(candidates, begin)
-    last = candidates.labels[low:high]
     for t in range(1, T):
-        low, high = list_of(candidates, begin + t)
-        now = candidates.labels[low:high]
-        before = work.alpha[work.first_state[t - 1] : work.first_state[t]]
-        sources = last if chain.order == 1 else older
-        K = now.shape[0]
-        for g in range(count_groups(chain.order, t, last)):
-            first, stride, base = locate_sources(chain.order, t, g, last, chain.n_labels)
-            v = work.v[work.first_state[t] + g * K : work.first_state[t] + g * K + K]
-            add_products(before, first, stride, v, weight, now, base, sources, chain.n_labels, counts)
-        older, last = last, now
-
-
-@tight_kernel
-def log_of_sums(now: Shorts, T: int, stop: Floats, work: CandidateBuffers) -> float:
-    """log(α_{T−1} · exp(stop)) + Σ log c_t; `now`: the candidates of the last position."""
-    total = 0.0
-    for e in range(work.first_state[T - 1], work.first_state[T], now.shape[0]):
-        for j in range(now.shape[0]):
-            total += work.alpha[e + j] * stop[now[j]]
-    total = np.log(total)
-    for t in range(T):
-        total += np.log(work.c[t])
-    return float(total)
+        now = list_of(candidates, begin + t)
+        for g in range(count_groups(candidates, begin, t, chain.order)):
+            here = work.first_state[t] + g * (now[1] - now[0])
+            sources = locate_sources(candidates, begin, t, g, chain, work.first_state)
+            add_products(work.alpha, sources, work.v, here, weight, now, candidates.labels, chain.n_labels, counts)
 
 
 @tight_kernel
 def forward_backward_of_candidates(
-    emission: Floats, offsets: Longs, candidates: Candidates, chain: StepTable, given: TermWeights,
-    work: CandidateBuffers, found: StepCounts, out: Floats,
+    emission: Floats, offsets: Longs, given: TermWeights, found: RunSums, out: Floats, candidates: Candidates,
+    chain: StepTable, work: CandidateBuffers,
 ) -> None:  # fmt: skip
     """All sentences of a run: emission [n, P], offsets [N + 1].
 
     Returned: out [n, P] = γ, 0 where a label is no candidate (it may be `emission` itself); found, with log_z lacking
     what was taken out of W, start and stop. A sentence that is not done leaves its rows of `out` alone.
     """
+    labels = candidates.labels
     for i in range(offsets.shape[0] - 1):
         begin, T = offsets[i], offsets[i + 1] - offsets[i]
-        locate_states(candidates, begin, T, chain.order, work.first_state)
-        shift = gather_exponentials(emission, candidates, begin, T, work.x)
+        locate_states(candidates, begin, T, chain.order, work.first_label, work.first_state)
+        log_z = gather_exponentials(emission, candidates, begin, T, work)
         done = walk_forward(candidates, begin, T, chain, work) and walk_backward(candidates, begin, T, chain, work)
         found.done[i] = done
         if not done:
             continue
         low, high = list_of(candidates, begin + T - 1)
-        found.log_z[i] = shift + log_of_sums(candidates.labels[low:high], T, chain.stop, work)
-        found.weights[i] = term_weight(given.weights[i], given.rate, found.log_z[i] - given.pivots[i])
+        total = 0.0  # α_{T−1} · exp(stop)
+        for e in range(work.first_state[T - 1], work.first_state[T], high - low):
+            for j in range(high - low):
+                total += work.alpha[e + j] * chain.stop[labels[low + j]]
+        log_z += np.log(total) + sum_logs(work.c[:T])
+        found.log_z[i] = log_z
+        found.weights[i] = term_weight(given.weights[i], given.rate, log_z - given.pivots[i])
         add_steps(candidates, begin, T, chain, work, found.weights[i], found.counts)
         for t in range(T):
             low, high = list_of(candidates, begin + t)
-            now = candidates.labels[low:high]
-            out[begin + t, :] = 0
-            for k in range(now.shape[0]):
-                out[begin + t, now[k]] = work.gamma[t, k]
-
-
-@dataclass(frozen=True, slots=True)
-class ScaledTable:
-    """A StepTable of exponentials, and how to undo the scaling."""
-
-    steps: StepTable
-    shifts: Callable[[Longs], Doubles]  # lengths [N] ─► what was taken out of log Z [N]
-    scores: Callable[[], StepTable]  # the scores themselves, for log space
-
-
-def expect_over_candidates(
-    emission: Floats, offsets: Longs, candidates: Candidates, chain: ScaledTable, given: TermWeights, out: Floats
-) -> StepCounts:
-    """Forward-backward of a run of sentences: out [n, P] gets the node marginals (it may be `emission` itself).
-
-    Returned: expected counts of all steps, W put in; log Z, −inf where no labelling is possible (such a sentence's
-    marginals are 0).
-    """
-    N, steps = len(offsets) - 1, chain.steps
-    shifts = chain.shifts(np.diff(offsets))
-    counts = np.zeros((steps.n_rows, steps.n_labels), emission.dtype)
-    found = StepCounts(counts, np.empty(N), np.empty(N), np.empty(N, np.bool_))
-    forward_backward_of_candidates(
-        emission, offsets, candidates, steps, given.relative_to(shifts),
-        CandidateBuffers.build(offsets, candidates, steps.order, emission), found, out,
-    )  # fmt: skip
-    found.log_z[:] += shifts
-    counts *= steps.table[: steps.n_rows, : steps.n_labels]
-    scores = None if found.done.all() else chain.scores()
-    for i in np.flatnonzero(~found.done).tolist():
-        assert scores is not None
-        part = slice(int(offsets[i]), int(offsets[i + 1]))
-        one = TermWeights(given.weights[i : i + 1], given.pivots[i : i + 1], given.rate)
-        result = log_expectations(
-            emission[part], candidates.part(part.start, part.stop), scores, one, out[part], counts
-        )
-        found.log_z[i], found.weights[i] = result
-    return found
+            row, here = out[natural(begin + t)], work.first_label[t] - low
+            row[:] = 0
+            for e in range(low, high):
+                row[labels[natural(e)]] = work.gamma[natural(here + e)]

@@ -20,7 +20,7 @@ from itertools import islice
 import numpy as np
 
 from tagwright._jit import tight_kernel
-from tagwright.arrays import Doubles, Floats, Ints, Longs, Shorts
+from tagwright.arrays import Doubles, Floats, Ints, Longs
 from tagwright.chain.candidates import (
     Candidates,
     StepTable,
@@ -30,71 +30,51 @@ from tagwright.chain.candidates import (
     locate_states,
     step_to_best,
 )
+from tagwright.chain.log_space import table_rows
 
 
 @tight_kernel
 def fill_prefixes(
-    emission: Floats, candidates: Candidates, begin: int, T: int, chain: StepTable, nothing: Shorts,
-    first_state: Longs, delta: Floats,
-) -> None:  # fmt: skip
-    """first_state [≥ T + 1] and δ of the sentence that begins at token `begin`; nothing [1]: 0."""
-    locate_states(candidates, begin, T, chain.order, first_state)
-    older = last = nothing
+    emission: Floats, candidates: Candidates, begin: int, T: int, chain: StepTable, first_state: Longs, delta: Floats
+) -> None:
+    """δ of the sentence that begins at token `begin`."""
+    labels = candidates.labels
     for t in range(T):
-        low, high = list_of(candidates, begin + t)
-        now = candidates.labels[low:high]
-        K, G = now.shape[0], count_groups(chain.order, t, last)
-        out = delta[first_state[t] : first_state[t + 1]]
-        if t == 0:
+        now = list_of(candidates, begin + t)
+        K = now[1] - now[0]
+        for g in range(count_groups(candidates, begin, t, chain.order)):
+            here = first_state[t] + g * K
+            if t == 0:
+                for j in range(K):
+                    delta[j] = chain.start[labels[now[0] + j]]
+            else:
+                sources = locate_sources(candidates, begin, t, g, chain, first_state)
+                step_to_best(delta, sources, labels, chain.table, chain.n_labels, now, here)
             for j in range(K):
-                out[j] = chain.start[now[j]]
-        else:
-            before = delta[first_state[t - 1] : first_state[t]]
-            sources = last if chain.order == 1 else older
-            for g in range(G):
-                first, stride, base = locate_sources(chain.order, t, g, last, chain.n_labels)
-                group = out[g * K : g * K + K]
-                step_to_best(before, first, stride, chain.table, base, sources, chain.n_labels, now, group)
-        for g in range(G):
-            for j in range(K):
-                out[g * K + j] += emission[begin + t, now[j]]
-        older, last = last, now
-
-
-@tight_kernel
-def last_state(now: Shorts, stop: Floats, delta: Floats) -> tuple[int, float]:
-    """The best of the last states δ_{T−1}, and its score. Of equal ones, that with the smallest label."""
-    K, best, top = now.shape[0], 0, -np.inf
-    for j in range(K):
-        for e in range(j, delta.shape[0], K):
-            if delta[e] + stop[now[j]] > top:
-                best, top = e, float(delta[e] + stop[now[j]])
-    return best, top
+                delta[here + j] += emission[begin + t, labels[now[0] + j]]
 
 
 @tight_kernel
 def trace_back(
-    candidates: Candidates, begin: int, T: int, chain: StepTable, nothing: Shorts, first_state: Longs, delta: Floats,
-    found: Ints,
-) -> float:  # fmt: skip
-    """The best labels of one sentence from δ, right to left, into found [begin : begin + T]; returns their score."""
+    candidates: Candidates, begin: int, T: int, chain: StepTable, first_state: Longs, delta: Floats, found: Ints
+) -> float:
+    """The best labels of one sentence from δ, right to left, into found [begin : begin + T]; returns their score. Of
+    equal last states, that with the smallest label."""
+    labels, state, score = candidates.labels, first_state[T - 1], -np.inf
     low, high = list_of(candidates, begin + T - 1)
-    now = candidates.labels[low:high]
-    state, score = last_state(now, chain.stop, delta[first_state[T - 1] : first_state[T]])
+    for j in range(high - low):
+        for e in range(first_state[T - 1] + j, first_state[T], high - low):
+            if delta[e] + chain.stop[labels[low + j]] > score:
+                state, score = e, float(delta[e] + chain.stop[labels[low + j]])
     for t in range(T - 1, -1, -1):
         low, high = list_of(candidates, begin + t)
-        now = candidates.labels[low:high]
-        g, c = state // now.shape[0], now[state % now.shape[0]]
+        g, c = (state - first_state[t]) // (high - low), labels[low + (state - first_state[t]) % (high - low)]
         found[begin + t] = c
         if t > 0:
-            low, high = list_of(candidates, begin + t - 1)
-            last = candidates.labels[low:high]
-            low, high = list_of(candidates, begin + max(t - chain.order, 0))
-            sources = candidates.labels[low:high] if t >= chain.order else nothing
-            first, stride, base = locate_sources(chain.order, t, g, last, chain.n_labels)
+            low, high, first, stride, base = locate_sources(candidates, begin, t, g, chain, first_state)
             state, top = first, -np.inf
-            for m in range(sources.shape[0]):
-                value = delta[first_state[t - 1] + first + m * stride] + chain.table[base + sources[m], c]
+            for m in range(high - low):
+                value = delta[first + m * stride] + chain.table[base + labels[low + m], c]
                 if value > top:
                     state, top = first + m * stride, value
     return score
@@ -102,15 +82,17 @@ def trace_back(
 
 @tight_kernel
 def viterbi_of_candidates(
-    emission: Floats, offsets: Longs, candidates: Candidates, chain: StepTable, nothing: Shorts, first_state: Longs,
-    delta: Floats, found: Ints, scores: Doubles,
+    emission: Floats, offsets: Longs, candidates: Candidates, chain: StepTable, places: Longs, delta: Floats,
+    found: Ints, scores: Doubles,
 ) -> None:  # fmt: skip
-    """Given emission [n, P], offsets [N + 1]; first_state [L + 1] and delta [the most states of a sentence] are work.
+    """Given emission [n, P], offsets [N + 1]; places [2, L + 1] and delta [the most states of a sentence] are work.
     Returned: found [n], scores [N] (−inf where no labelling is possible)."""
+    first_state = places[1]
     for i in range(offsets.shape[0] - 1):
         begin, T = offsets[i], offsets[i + 1] - offsets[i]
-        fill_prefixes(emission, candidates, begin, T, chain, nothing, first_state, delta)
-        scores[i] = trace_back(candidates, begin, T, chain, nothing, first_state, delta, found)
+        locate_states(candidates, begin, T, chain.order, places[0], first_state)
+        fill_prefixes(emission, candidates, begin, T, chain, first_state, delta)
+        scores[i] = trace_back(candidates, begin, T, chain, first_state, delta, found)
 
 
 def best_paths_over_candidates(
@@ -118,10 +100,10 @@ def best_paths_over_candidates(
 ) -> tuple[Ints, Doubles]:
     """The best labels [n] and their scores [N] for a run of sentences, emission [n, P]."""
     found, scores = np.empty(len(emission), np.int32), np.empty(len(offsets) - 1)
-    first_state = np.empty(int(np.diff(offsets).max()) + 1, np.int64)
-    delta = np.empty(candidates.most_states(offsets, chain.order)[0], emission.dtype)
-    nothing = np.zeros(1, candidates.labels.dtype)
-    viterbi_of_candidates(emission, offsets, candidates, chain, nothing, first_state, delta, found, scores)
+    lengths = np.diff(offsets)
+    places = np.empty((2, int(lengths.max()) + 1), np.int64)
+    delta = np.empty(candidates.most_states(lengths, chain.order), emission.dtype)
+    viterbi_of_candidates(emission, offsets, candidates, chain, places, delta, found, scores)
     return found, scores
 
 
@@ -146,9 +128,11 @@ def _rank(
     """
     T, Y = len(emission), chain.n_labels
     lists = [candidates.of_token(t) for t in range(T)]
-    first_state, delta = np.empty(T + 1, np.int64), np.empty(candidates.most_states(np.array([0, T]), 2)[0])
-    fill_prefixes(emission, candidates, 0, T, chain, np.zeros(1, candidates.labels.dtype), first_state, delta)
-    grids = [delta[first_state[t] : first_state[t + 1]].reshape(-1, len(lists[t])) for t in range(T)]
+    grids = [(chain.start[lists[0]] + emission[0, lists[0]])[None]]  # δ, [G, K]
+    for t in range(1, T):
+        rows, axes = table_rows(candidates, t, chain)
+        sums = grids[-1].transpose(axes)[:, :, None] + chain.table[rows][:, :, lists[t]]  # [G, M, K]
+        grids.append(sums.max(axis=1) + emission[t, lists[t]])
     queue: list[tuple[float, tuple[int, ...], int, float]] = []  # −score, labels, index of the last in its list, tail
     for j, c in enumerate(lists[-1].tolist()):
         tail = float(chain.stop[c])

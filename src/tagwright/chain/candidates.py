@@ -8,14 +8,15 @@ of neighbouring positions (order 2). The states of position t are a grid of G_t 
     order 2    G_0 = 1, G_t = K_{t−1}: a group for each previous label q
 
 A step has a table W with a row for each state: what it costs to go from there to each next label. The states of group g
-at t have M sources at t − 1, at distances of `stride`, whose rows of W begin at `base`:
+at t have M sources at t − 1, each with a label: state first + m · stride (counted from those of t − 1) has the row
+base + label_m of W.
 
-    out[g, j] = Σ_m before[first + m · stride] · W[base + sources[m], label_j]
+    out[g, j] = Σ_m before[first + m · stride] · W[base + label_m, label_j]
 
-                         sources              first    stride     base
-    order 1              labels at t − 1      0        1          0
-    order 2, t = 1       0 alone              g        K_{t−1}    q                    rows 0 to Y − 1: transitions
-    order 2, t ≥ 2       labels at t − 2      g        K_{t−1}    Y + q Y              rows from Y on: (q, p)
+                         labels               first    stride     base
+    order 1              those at t − 1       0        1          0
+    order 2, t = 1       q alone              g        K_{t−1}    0                    rows 0 to Y − 1: transitions
+    order 2, t ≥ 2       those at t − 2       g        K_{t−1}    Y + q Y              rows from Y on: (q, p)
 
 so that K_{t−1} · K_t products are made of first order, and K_{t−2} · K_{t−1} · K_t of second, not Y² or Y³. Where all
 labels are candidates, the inner loop runs along whole rows of W.
@@ -23,11 +24,11 @@ labels are candidates, the inner loop runs along whole rows of W.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from tagwright._jit import tight_kernel
+from tagwright._jit import natural, tight_kernel
 from tagwright.arrays import Bools, Floats, Ints, Longs, Shorts
 
 FEW = 8
@@ -75,14 +76,14 @@ class Candidates(NamedTuple):
         rows[:, :n_labels][~self.mask(n_labels)] = -np.inf
         return rows
 
-    def most_states(self, offsets: Longs, order: int) -> tuple[int, int, int]:
-        """The most states of a sentence, and of a position; the most candidates of a token."""
-        sizes = self.sizes
-        states, most = sizes, int(sizes.max())
-        if order == 2:
-            states = sizes * np.concatenate([[1], sizes[:-1]])
-            states[offsets[:-1]] = sizes[offsets[:-1]]
-        return int(np.add.reduceat(states, offsets[:-1]).max()), int(states.max()) if order == 2 else most, most
+    def most_states(self, lengths: Longs, order: int) -> int:
+        """No sentence of these lengths has more states."""
+        if order == 1:
+            return int(lengths.max() * (self.pointers[1:] - self.pointers[:-1]).max())
+        sizes, begins = self.sizes, np.cumsum(lengths) - lengths
+        states = sizes * np.concatenate([[1], sizes[:-1]])
+        states[begins] = sizes[begins]
+        return int(np.add.reduceat(states, begins).max())
 
 
 class StepTable(NamedTuple):
@@ -100,137 +101,171 @@ class StepTable(NamedTuple):
         return self.n_labels if self.order == 1 else self.n_labels * (self.n_labels + 1)
 
 
+# What is natural below: tokens, states and rows of the table count from 0.
+
+
 @tight_kernel
 def list_of(candidates: Candidates, p: int) -> tuple[int, int]:
-    """Where the candidates of token p begin and end in `labels` (a tight kernel cannot return an array)."""
-    r = candidates.rows[p]
-    return candidates.pointers[r], candidates.pointers[r + 1]
+    """Where the candidates of token p begin and end in `labels`."""
+    r = candidates.rows[natural(p)]
+    return candidates.pointers[natural(r)], candidates.pointers[natural(r + 1)]
 
 
 @tight_kernel
-def locate_states(candidates: Candidates, begin: int, T: int, order: int, first_state: Longs) -> None:
-    """first_state[t]: where the states of position t begin; first_state[T]: how many there are in all."""
-    first_state[0] = 0
-    groups = 1
+def count_groups(candidates: Candidates, begin: int, t: int, order: int) -> int:
+    """G_t of the sentence that begins at token `begin`."""
+    if order == 1 or t == 0:
+        return 1
+    low, high = list_of(candidates, begin + t - 1)
+    return high - low
+
+
+@tight_kernel
+def locate_states(
+    candidates: Candidates, begin: int, T: int, order: int, first_label: Longs, first_state: Longs
+) -> None:
+    """Where the candidates of position t begin among those of the sentence, and where its states do; at T: how many
+    there are in all."""
+    first_label[0], first_state[0] = 0, 0
     for t in range(T):
         low, high = list_of(candidates, begin + t)
-        first_state[t + 1] = first_state[t] + groups * (high - low)
-        groups = high - low if order == 2 else 1
+        first_label[t + 1] = first_label[t] + high - low
+        first_state[t + 1] = first_state[t] + count_groups(candidates, begin, t, order) * (high - low)
 
 
 @tight_kernel
-def count_groups(order: int, t: int, last: Shorts) -> int:
-    """G_t; `last`: the candidates at t − 1, of no use at t = 0. (Not as a quotient: to divide takes long.)"""
-    return 1 if order == 1 or t == 0 else last.shape[0]
-
-
-@tight_kernel
-def locate_sources(order: int, t: int, g: int, last: Shorts, Y: int) -> tuple[int, int, int]:
-    """first, stride and base of group g at position t ≥ 1; `last`: the candidates at t − 1."""
-    if order == 1:
-        return 0, 1, 0
-    q = int(last[g])
-    return g, last.shape[0], q if t == 1 else Y + q * Y
+def locate_sources(
+    candidates: Candidates, begin: int, t: int, g: int, chain: StepTable, first_state: Longs
+) -> tuple[int, int, int, int, int]:
+    """Of group g at position t ≥ 1: where the labels of its sources begin and end; first (among all states of the
+    sentence), stride and base."""
+    low, high = list_of(candidates, begin + t - 1)
+    before = first_state[natural(t - 1)]
+    if chain.order == 1:
+        return low, high, before, 1, 0
+    stride, q = high - low, int(candidates.labels[natural(low + g)])
+    if t == 1:
+        return low + g, low + g + 1, before + g, stride, 0
+    low, high = list_of(candidates, begin + t - 2)
+    return low, high, before + g, stride, (q + 1) * chain.n_labels
 
 
 @tight_kernel
 def step_forward(
-    before: Floats, first: int, stride: int, W: Floats, base: int, sources: Shorts, Y: int, now: Shorts, out: Floats
-) -> None:
-    """out[j] = Σ_m before[first + m · stride] W[base + sources[m], now[j]]; four whole rows of W at a time."""
-    M = sources.shape[0]
-    for j in range(now.shape[0]):
-        out[j] = 0
-    if now.shape[0] < Y or M < Y:
-        for m in range(M):
-            a, row = before[first + m * stride], W[base + sources[m]]
-            for j in range(now.shape[0]):
-                out[j] += a * row[now[j]]
-        return
-    rows = W[base : base + Y]
-    for m in range(0, Y - 3, 4):
-        e = first + m * stride
-        a0, a1, a2, a3 = before[e], before[e + stride], before[e + 2 * stride], before[e + 3 * stride]
-        r0, r1, r2, r3 = rows[m], rows[m + 1], rows[m + 2], rows[m + 3]
+    alpha: Floats, sources: tuple[int, int, int, int, int], labels: Shorts, W: Floats, Y: int, now: tuple[int, int],
+    x: Floats, factor: int, here: int,
+) -> Any:  # fmt: skip
+    """alpha[here + j] = x[factor + j] Σ_m alpha[first + m · stride] W[base + label_m, label_j]; returns their
+    sum. Four whole rows of W at a time where all labels are there. sources: of locate_sources; now: where the group's
+    labels begin and end."""
+    low, high, first, stride, base = sources
+    K, M, whole = now[1] - now[0], high - low, alpha.dtype.type(0)
+    if K < Y:
+        for j in range(K):
+            c, total = labels[natural(now[0] + j)], alpha.dtype.type(0)
+            for m in range(M):
+                total += alpha[natural(first + m * stride)] * W[natural(base + labels[natural(low + m)]), c]
+            total *= x[natural(factor + j)]
+            alpha[natural(here + j)] = total
+            whole += total
+        return whole
+    out = alpha[here : here + Y]
+    for c in range(Y):
+        out[c] = 0
+    for m in range(0, M - 3, 4):
+        e, p = first + m * stride, low + m
+        a0, a1, a2, a3 = alpha[e], alpha[e + stride], alpha[e + 2 * stride], alpha[e + 3 * stride]
+        r0, r1 = W[base + labels[p]], W[base + labels[p + 1]]
+        r2, r3 = W[base + labels[p + 2]], W[base + labels[p + 3]]
         for c in range(Y):
             out[c] += a0 * r0[c] + a1 * r1[c] + a2 * r2[c] + a3 * r3[c]
-    for m in range(Y - Y % 4, Y):
-        a0, r0 = before[first + m * stride], rows[m]
+    for m in range(M - M % 4, M):
+        a0, r0 = alpha[first + m * stride], W[base + labels[low + m]]
         for c in range(Y):
             out[c] += a0 * r0[c]
+    for c in range(Y):
+        out[c] *= x[factor + c]
+        whole += out[c]
+    return whole
 
 
 @tight_kernel
 def step_back(
-    v: Floats, factor: float, now: Shorts, W: Floats, base: int, sources: Shorts, Y: int, first: int, stride: int,
-    out: Floats,
+    v: Floats, here: int, factor: float, now: tuple[int, int], labels: Shorts, W: Floats, Y: int,
+    sources: tuple[int, int, int, int, int],
 ) -> None:  # fmt: skip
-    """out[first + m · stride] = factor · Σ_j W[base + sources[m], now[j]] v[j]; four whole rows of W at a time (the
-    last four overlap those before)."""
-    M, zero, number = sources.shape[0], v.dtype.type(0), v.dtype.type(factor)
-    if now.shape[0] < Y or M < Y:
+    """v[first + m · stride] = factor · Σ_j W[base + label_m, label_j] v[here + j]; of all labels, four whole rows of W
+    at a time (the last four overlap those before)."""
+    low, high, first, stride, base = sources
+    K, M, zero, number = now[1] - now[0], high - low, v.dtype.type(0), v.dtype.type(factor)
+    if K < Y:
         for m in range(M):
-            row, total = W[base + sources[m]], zero
-            for j in range(now.shape[0]):
-                total += row[now[j]] * v[j]
-            out[first + m * stride] = total * number
+            row, total = W[natural(base + labels[natural(low + m)])], zero
+            for j in range(K):
+                total += row[labels[natural(now[0] + j)]] * v[natural(here + j)]
+            v[natural(first + m * stride)] = total * number
         return
-    rows = W[base : base + Y]
-    for start in range(0, Y, 4):
-        m0 = max(min(start, Y - 4), 0)
-        m1, m2, m3 = min(m0 + 1, Y - 1), min(m0 + 2, Y - 1), min(m0 + 3, Y - 1)
-        r0, r1, r2, r3 = rows[m0], rows[m1], rows[m2], rows[m3]
+    own = v[here : here + Y]
+    for start in range(0, M, 4):
+        m0 = max(min(start, M - 4), 0)
+        m1, m2, m3 = min(m0 + 1, M - 1), min(m0 + 2, M - 1), min(m0 + 3, M - 1)
+        r0, r1 = W[base + labels[low + m0]], W[base + labels[low + m1]]
+        r2, r3 = W[base + labels[low + m2]], W[base + labels[low + m3]]
         t0, t1, t2, t3 = zero, zero, zero, zero
         for c in range(Y):
-            t0 += r0[c] * v[c]
-            t1 += r1[c] * v[c]
-            t2 += r2[c] * v[c]
-            t3 += r3[c] * v[c]
-        out[first + m0 * stride], out[first + m1 * stride] = t0 * number, t1 * number
-        out[first + m2 * stride], out[first + m3 * stride] = t2 * number, t3 * number
+            t0 += r0[c] * own[c]
+            t1 += r1[c] * own[c]
+            t2 += r2[c] * own[c]
+            t3 += r3[c] * own[c]
+        v[first + m0 * stride], v[first + m1 * stride] = t0 * number, t1 * number
+        v[first + m2 * stride], v[first + m3 * stride] = t2 * number, t3 * number
 
 
 @tight_kernel
 def add_products(
-    before: Floats, first: int, stride: int, v: Floats, weight: float, now: Shorts, base: int, sources: Shorts, Y: int,
-    counts: Floats,
+    alpha: Floats, sources: tuple[int, int, int, int, int], v: Floats, here: int, weight: float, now: tuple[int, int],
+    labels: Shorts, Y: int, counts: Floats,
 ) -> None:  # fmt: skip
-    """counts[base + sources[m], now[j]] += weight · before[first + m · stride] v[j]."""
-    number = v.dtype.type(weight)
-    if now.shape[0] < Y or sources.shape[0] < Y:
-        for m in range(sources.shape[0]):
-            a, row = before[first + m * stride] * number, counts[base + sources[m]]
-            for j in range(now.shape[0]):
-                row[now[j]] += a * v[j]
-        return
-    for m in range(Y):
-        a = before[first + m * stride] * number
-        for c in range(Y):
-            counts[base + m, c] += a * v[c]
+    """counts[base + label_m, label_j] += weight · alpha[first + m · stride] v[here + j]."""
+    low, high, first, stride, base = sources
+    K, number = now[1] - now[0], v.dtype.type(weight)
+    for m in range(high - low):
+        a, row = alpha[natural(first + m * stride)] * number, counts[natural(base + labels[natural(low + m)])]
+        if K < Y:
+            for j in range(K):
+                row[labels[natural(now[0] + j)]] += a * v[natural(here + j)]
+        else:
+            for c in range(Y):
+                row[c] += a * v[natural(here + c)]
 
 
 @tight_kernel
 def step_to_best(
-    before: Floats, first: int, stride: int, S: Floats, base: int, sources: Shorts, Y: int, now: Shorts, out: Floats
-) -> None:
-    """out[j] = max_m before[first + m · stride] + S[base + sources[m], now[j]]; four whole rows of S at a time (the
-    last four overlap those before)."""
-    M = sources.shape[0]
-    for j in range(now.shape[0]):
-        out[j] = -np.inf
-    if now.shape[0] < Y or M < Y:
-        for m in range(M):
-            d, row = before[first + m * stride], S[base + sources[m]]
-            for j in range(now.shape[0]):
-                out[j] = max(out[j], d + row[now[j]])
+    delta: Floats, sources: tuple[int, int, int, int, int], labels: Shorts, S: Floats, Y: int, now: tuple[int, int],
+    here: int,
+) -> None:  # fmt: skip
+    """delta[here + j] = max_m delta[first + m · stride] + S[base + label_m, label_j]; of all labels, four whole rows of
+    S at a time (the last four overlap those before)."""
+    low, high, first, stride, base = sources
+    K, M = now[1] - now[0], high - low
+    if K < Y:
+        for j in range(K):
+            c, best = labels[natural(now[0] + j)], delta.dtype.type(-np.inf)
+            for m in range(M):
+                value = delta[natural(first + m * stride)] + S[natural(base + labels[natural(low + m)]), c]
+                best = value if value > best else best
+            delta[natural(here + j)] = best
         return
-    rows = S[base : base + Y]
-    for start in range(0, Y, 4):
-        m0 = max(min(start, Y - 4), 0)
-        m1, m2, m3 = min(m0 + 1, Y - 1), min(m0 + 2, Y - 1), min(m0 + 3, Y - 1)
-        d0, d1 = before[first + m0 * stride], before[first + m1 * stride]
-        d2, d3 = before[first + m2 * stride], before[first + m3 * stride]
-        r0, r1, r2, r3 = rows[m0], rows[m1], rows[m2], rows[m3]
+    out = delta[here : here + Y]
+    for c in range(Y):
+        out[c] = -np.inf
+    for start in range(0, M, 4):
+        m0 = max(min(start, M - 4), 0)
+        m1, m2, m3 = min(m0 + 1, M - 1), min(m0 + 2, M - 1), min(m0 + 3, M - 1)
+        d0, d1 = delta[first + m0 * stride], delta[first + m1 * stride]
+        d2, d3 = delta[first + m2 * stride], delta[first + m3 * stride]
+        r0, r1 = S[base + labels[low + m0]], S[base + labels[low + m1]]
+        r2, r3 = S[base + labels[low + m2]], S[base + labels[low + m3]]
         for c in range(Y):
             s0, s1, s2, s3 = d0 + r0[c], d1 + r1[c], d2 + r2[c], d3 + r3[c]
             a = s0 if s0 > s1 else s1

@@ -29,20 +29,16 @@ import numpy as np
 from tagwright._jit import tight_kernel
 from tagwright._simd import add_products, largest
 from tagwright.arrays import Bools, Doubles, Floats, Ints, Longs, empty_rows, padded, zero_rows
-from tagwright.chain.candidate_forward_backward import ScaledTable, expect_over_candidates
+from tagwright.chain.candidate_forward_backward import CandidateBuffers, forward_backward_of_candidates
 from tagwright.chain.candidates import Candidates, StepTable
 from tagwright.chain.label_chain import ChainScores, Expectations, copy_scores
 from tagwright.chain.labelling_score import score_labels
-from tagwright.chain.log_space import FLOOR, log_forward_backward
+from tagwright.chain.log_space import RunSums
+from tagwright.chain.scaling import FLOOR, exp_row, sum_logs
 from tagwright.chain.term_weight import TermWeights, term_weight
 
 SMALL = 1e-5
 PAIR_FLOOR = 1e-28
-_F = np.float32
-_LOG2E, _LN2_HIGH, _LN2_LOW, _LOWEST = _F(1.44269504), _F(0.693359375), _F(-2.12194440e-4), _F(-87.0)
-_HALF, _ONE, _ZERO = _F(0.5), _F(1.0), _F(0.0)
-_C3, _C4, _C5, _C6 = _F(1 / 6), _F(1 / 24), _F(1 / 120), _F(1 / 720)
-_BIAS, _SHIFT = np.int32(127), np.int32(23)
 
 
 class Chain(NamedTuple):
@@ -92,14 +88,22 @@ class Chain(NamedTuple):
         Scaled numbers first; a sentence that they cannot hold is repeated in log space. log Z is −inf where no
         labelling is possible (such a sentence's marginals are 0).
         """
-        given = TermWeights.ones(len(offsets) - 1) if given is None else given
+        Y, N, lengths = self.n_labels, len(offsets) - 1, offsets[1:] - offsets[:-1]
+        given = TermWeights.ones(N) if given is None else given
         out = empty_rows(emission.shape, emission.dtype) if out is None else out
+        shifts = np.asarray(self.shift * (lengths - 1) + self.edge_shift, np.float64)
+        found = RunSums.build(zero_rows(self.matrix.shape, emission.dtype), N)
+        run = emission, offsets, given.relative_to(shifts), found, out
         if candidates is None:
-            return expect(self, emission, offsets, given, out)
-        steps = StepTable(1, self.n_labels, self.matrix, self.start, self.stop)
-        table = ScaledTable(steps, self._shifts, lambda: StepTable(1, self.n_labels, *self.scores))
-        found = expect_over_candidates(emission, offsets, candidates, table, given, out)
-        return Expectations(found.log_z, found.weights, out, found.counts.astype(np.float64))
+            forward_backward(*run, self, PairBuffers.build(int(lengths.max()), emission.shape[1], emission.dtype.type))
+        else:
+            table = StepTable(1, Y, self.matrix, self.start, self.stop)
+            work = CandidateBuffers.build(lengths, candidates, 1, emission)
+            forward_backward_of_candidates(*run, candidates, table, work)
+        found.log_z[:] += shifts
+        found.counts[:] *= self.matrix
+        found.complete(emission, offsets, candidates, lambda: StepTable(1, Y, *self.scores), given, out)
+        return Expectations(found.log_z, found.weights, out, found.counts[:Y, :Y].astype(np.float64))
 
     def score_labels(self, emission: Floats, offsets: Longs, labels: Ints) -> Doubles:
         """F of one labelling of each sentence [N]."""
@@ -110,10 +114,6 @@ class Chain(NamedTuple):
     def count_trigrams(self, offsets: Longs, labels: Ints, weights: Doubles) -> Doubles:
         """None: trigrams have no weights."""
         return np.empty(0)
-
-    def _shifts(self, lengths: Longs) -> Doubles:
-        """What was taken out of log Z [N]."""
-        return np.asarray(self.shift * (lengths - 1) + self.edge_shift)
 
 
 class PairBuffers(NamedTuple):
@@ -132,50 +132,18 @@ class PairBuffers(NamedTuple):
 
     @classmethod
     def build(cls, longest: int, width: int, dtype: type[np.floating[Any]]) -> PairBuffers:
-        rows = empty_rows((3, 2 * longest, width), dtype)
+        n = 2 * longest
+        rows = empty_rows((3 * n + 4, width), dtype)
         bits = np.empty(width if dtype == np.float32 else 0, np.int32)
         return cls(
-            rows[0], rows[1], rows[2], np.empty(2 * longest), empty_rows((4, width), dtype), bits,
-            bits.view(np.float32), np.empty(2, np.int64), np.empty(2), np.empty(2, np.bool_),
+            rows[:n], rows[n : 2 * n], rows[2 * n : 3 * n], np.empty(n), rows[3 * n :], bits, bits.view(np.float32),
+            np.empty(2, np.int64), np.empty(2), np.empty(2, np.bool_),
         )  # fmt: skip
-
-
-class RunSums(NamedTuple):
-    """What a run has of its sentences and of their transitions."""
-
-    edges: Floats  # [P, P] Σ α ⊗ v; times M, the expected transitions
-    log_z: Doubles  # [N]
-    weights: Doubles  # [N] how much each sentence counted
-    done: Bools  # [N] false where scaled numbers would not do
 
 
 def _peak(scores: Floats) -> float:
     top = float(np.max(scores))
     return top if np.isfinite(top) else 0.0
-
-
-@tight_kernel
-def exp_row(scores: Floats, peak: float, out: Floats, bits: Ints, powers: Floats) -> None:
-    """out = exp(min(scores − peak, 0)). With float32, 0 below exp(−87); `powers` is `bits` seen as float32.
-
-    float32: e^x = 2^n · e^r, n = round(x / ln 2), e^r by Taylor to r^6 (|r| < 0.35: relative error 2e-7), 2^n written
-    straight into the exponent bits; such loops vectorise. float64 (`bits` is empty): libm's exp.
-    The minimum is for the padding, whose score 0 may lie above the peak.
-    """
-    P = out.shape[0]
-    if bits.shape[0] == 0:
-        for j in range(P):
-            out[j] = np.exp(min(scores[j] - peak, 0.0))
-        return
-    for j in range(P):
-        x = min(max(scores[j] - peak, _LOWEST), _ZERO)
-        n = np.int32(x * _LOG2E - _HALF)
-        bits[j] = (n + _BIAS) << _SHIFT
-        out[j] = x - _F(n) * _LN2_HIGH - _F(n) * _LN2_LOW
-    for j in range(P):
-        r = out[j]
-        e = _ONE + r * (_ONE + r * (_HALF + r * (_C3 + r * (_C4 + r * (_C5 + r * _C6)))))
-        out[j] = e * powers[j] if scores[j] - peak > _LOWEST else _ZERO
 
 
 @tight_kernel
@@ -277,7 +245,7 @@ def walk_forward(
             total = step_forward(alpha[r], x[r], c[r])
             safe[k] &= total > FLOOR
             if FLOOR < total < SMALL:
-                divide_row(alpha[r], total)
+                divide_row(alpha[r], np.float64(total))
                 c[r] *= total
                 total = 1.0
             if t + 1 < lengths[k]:
@@ -311,13 +279,12 @@ def walk_backward(
 
 @tight_kernel
 def forward_backward(
-    emission: Floats, offsets: Longs, chain: Chain, given: TermWeights, work: PairBuffers, found: RunSums,
-    out: Floats,
+    emission: Floats, offsets: Longs, given: TermWeights, found: RunSums, out: Floats, chain: Chain, work: PairBuffers
 ) -> None:  # fmt: skip
     """All sentences of a run, two at a time: emission [n, P] scores, offsets [N + 1].
 
     Returned: out [n, P] = γ (it may be `emission` itself); found, log_z lacking the Chain's shifts. A sentence that is
-    not done leaves its rows of `out` alone and adds nothing to the edges.
+    not done leaves its rows of `out` alone.
     """
     N, x, alpha, lengths, safe = offsets.shape[0] - 1, work.x, work.alpha, work.lengths, work.safe
     for i in range(0, N, 2):
@@ -348,7 +315,7 @@ def forward_backward(
                     copy_row(work.gamma[r], out[offsets[s] + r - begin])
             else:
                 x[begin:end] = 0
-        add_outer_products(alpha, x, lengths[0] + lengths[1], chain.n_labels, found.edges)
+        add_outer_products(alpha, x, lengths[0] + lengths[1], chain.n_labels, found.counts)
 
 
 @tight_kernel
@@ -367,25 +334,4 @@ def log_of_sums(last: Floats, stop: Floats, c: Doubles) -> float:
     total = 0.0
     for j in range(last.shape[0]):
         total += last[j] * stop[j]
-    total = np.log(total)
-    for t in range(c.shape[0]):
-        total += np.log(c[t])
-    return float(total)
-
-
-def expect(chain: Chain, emission: Floats, offsets: Longs, given: TermWeights, out: Floats) -> Expectations:
-    """Chain.expect where all labels are candidates."""
-    N, P, L, Y = len(offsets) - 1, emission.shape[1], int(np.diff(offsets).max()), chain.n_labels
-    shifts = chain.shift * (np.diff(offsets) - 1) + chain.edge_shift
-    found = RunSums(zero_rows((P, P), emission.dtype), np.empty(N), np.empty(N), np.empty(N, np.bool_))
-    work = PairBuffers.build(L, P, emission.dtype.type)
-    forward_backward(emission, offsets, chain, given.relative_to(shifts), work, found, out)
-    found.log_z[:] += shifts
-    transitions = (found.edges[:Y, :Y] * chain.matrix[:Y, :Y]).astype(np.float64)
-    for i in np.flatnonzero(~found.done):
-        rows = slice(offsets[i], offsets[i + 1])
-        counts = np.zeros((Y, Y))
-        found.log_z[i] = log_forward_backward(emission[rows], *chain.scores, out[rows], counts)
-        found.weights[i] = term_weight(given.weights[i], given.rate, found.log_z[i] - given.pivots[i])
-        transitions += found.weights[i] * counts
-    return Expectations(found.log_z, found.weights, out, transitions)
+    return float(np.log(total) + sum_logs(c))

@@ -94,20 +94,20 @@ def fill_k_best(
     Given: δ [T, Y], into [Y+1, Y], nothing known, and the best labelling as the one open branch.
     """
     T, Y = delta.shape
-    first = _next_best(delta[T - 1], into[Y], -1)
+    first = _next_best(delta[T - 1], into[Y], known.first[T - 1, Y])
     if first < 0:
         return 0
     best = delta[T - 1, first] + into[Y, first]
     K = scores.shape[0]
-    size = 1
-    found = 0
+    found = branches.parent[0] + 1  # 0; as a constant, Numba would compile _split and more for it alone
+    size = found + 1
     while found < size:
         _write_path(delta, into, known, branches, found, paths)
         scores[found] = best - branches.loss[found]
         if found + 1 < K:
             size = _split(delta, into, known, branches, found, paths, size)
         found += 1
-    return found
+    return int(found)
 
 
 @kernel
@@ -145,15 +145,6 @@ def _next_best(delta: Doubles, into: Doubles, after: int) -> int:
 
 
 @kernel
-def _learn(delta: Doubles, into: Doubles, known: Choices, t: int, c: int) -> None:
-    """Fill known[t, c] on the first visit."""
-    if known.first[t, c] >= 0:
-        return
-    known.first[t, c] = _next_best(delta[t], into[c], -1)
-    known.second[t, c] = _next_best(delta[t], into[c], known.first[t, c])
-
-
-@kernel
 def _write_path(delta: Doubles, into: Doubles, known: Choices, branches: Branches, entry: int, paths: Longs) -> None:
     """paths[entry]: the parent's labels after the change, the change, then the best prefix, from right to left."""
     T, Y = delta.shape
@@ -166,7 +157,9 @@ def _write_path(delta: Doubles, into: Doubles, known: Choices, branches: Branche
             paths[entry, t] = paths[branches.parent[entry], t]
     for t in range(change - 1, -1, -1):
         c = paths[entry, t + 1]
-        _learn(delta, into, known, t, c)
+        if known.first[t, c] < 0:
+            known.first[t, c] = _next_best(delta[t], into[c], known.first[t, c])
+            known.second[t, c] = _next_best(delta[t], into[c], known.first[t, c])
         paths[entry, t] = known.first[t, c]
 
 
@@ -211,20 +204,14 @@ def _sort_in(branches: Branches, paths: Longs, size: int) -> int:
             high = middle
         else:
             low = middle + 1
-    for floats in (branches.loss, branches.base):
-        _move(floats, size, low)
-    for ints in (branches.parent, branches.position, branches.label):
-        _move(ints, size, low)
-    return int(min(size + 1, branches.loss.shape[0] - 1))
-
-
-@kernel
-def _move(array: Doubles | Longs, source: int, target: int) -> None:
-    """Move one element to the left; those between move up by one."""
-    moved = array[source]
-    for i in range(source, target, -1):
-        array[i] = array[i - 1]
-    array[target] = moved
+    loss, base, parent, position, label = branches
+    for i in range(size, low, -1):
+        loss[i], loss[i - 1] = loss[i - 1], loss[i]
+        base[i], base[i - 1] = base[i - 1], base[i]
+        parent[i], parent[i - 1] = parent[i - 1], parent[i]
+        position[i], position[i - 1] = position[i - 1], position[i]
+        label[i], label[i - 1] = label[i - 1], label[i]
+    return int(min(size + 1, loss.shape[0] - 1))
 
 
 @kernel
@@ -241,10 +228,6 @@ def _comes_before(branches: Branches, paths: Longs, a: int, b: int) -> bool:
     while i != j:
         last = max(last, branches.position[max(i, j)])
         i, j = min(i, j), branches.parent[max(i, j)]
-    return bool(_label_at(branches, paths, a, last) < _label_at(branches, paths, b, last))
-
-
-@kernel
-def _label_at(branches: Branches, paths: Longs, entry: int, t: int) -> int:
-    """The label of an open branch at position t, at or after its change."""
-    return int(branches.label[entry] if t == branches.position[entry] else paths[branches.parent[entry], t])
+    of_a = branches.label[a] if last == branches.position[a] else paths[branches.parent[a], last]
+    of_b = branches.label[b] if last == branches.position[b] else paths[branches.parent[b], last]
+    return bool(of_a < of_b)

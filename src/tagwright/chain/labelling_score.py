@@ -5,7 +5,7 @@ F(y) = start[y_0] + Σ_t emission[t, y_t] + Σ_{t>0} transition[y_{t−1}, y_t] 
 
 from __future__ import annotations
 
-from tagwright._jit import tight_kernel
+from tagwright._jit import natural, tight_kernel
 from tagwright.arrays import Doubles, Floats, Ints, Longs
 
 
@@ -16,9 +16,10 @@ def score_labels(
     """F of one labelling of every sentence: emission [n, P], offsets [N + 1], labels [n], the chain, out [N]."""
     for i in range(offsets.shape[0] - 1):
         begin, end = offsets[i], offsets[i + 1]
-        total = start[labels[begin]] + stop[labels[end - 1]]
-        for p in range(begin, end):
-            total += emission[p, labels[p]]
-            if p > begin:
-                total += transition[labels[p - 1], labels[p]]
-        out[i] = total
+        last = natural(labels[begin])
+        total = start[last] + emission[begin, last]
+        for p in range(begin + 1, end):
+            now = natural(labels[natural(p)])
+            total += transition[last, now] + emission[natural(p), now]
+            last = now
+        out[i] = total + stop[last]

@@ -15,53 +15,36 @@ from __future__ import annotations
 
 import numpy as np
 
-from tagwright._jit import kernel
 from tagwright.arrays import Doubles, Floats, Longs
-from tagwright.chain.log_space import FLOOR, log_sum
-
-
-@kernel
-def log_normaliser(scores: Floats, x: Doubles, peak: float, before: Doubles, factors: Doubles, top: float) -> float:
-    """log Σ_c exp(before[c] + scores[c]). x = exp(scores − peak) and factors = exp(before − top) [Y] save the
-    exponentials; where their product is too small to trust, all is done again in log space."""
-    total = 0.0
-    for c in range(x.shape[0]):
-        total += factors[c] * x[c]
-    if total > FLOOR:
-        return float(np.log(total) + peak + top)
-    return log_sum(before + scores[: x.shape[0]])
-
-
-@kernel
-def subtract_normalisers(
-    emission: Floats, offsets: Longs, ways: Doubles, factors: Doubles, tops: Doubles, x: Doubles
-) -> None:
-    """emission [n, P] becomes emission'. ways [Y + 1, Y]: the transitions, then start; factors = exp(ways − tops).
-
-    x [Y]: work. A label that no label may follow gets −inf, except at the end.
-    """
-    Y = x.shape[0]
-    for i in range(offsets.shape[0] - 1):
-        for p in range(offsets[i], offsets[i + 1]):
-            row = emission[p]
-            peak = float(row[0])
-            for y in range(1, Y):
-                peak = max(peak, float(row[y]))
-            for y in range(Y):
-                x[y] = np.exp(row[y] - peak)
-            if p == offsets[i]:
-                whole = log_normaliser(row, x, peak, ways[Y], factors[Y], float(tops[Y]))
-                for y in range(Y):
-                    row[y] = row[y] - whole if whole > -np.inf else -np.inf
-                continue
-            for y in range(Y):
-                ahead = log_normaliser(row, x, peak, ways[y], factors[y], float(tops[y]))
-                emission[p - 1, y] = emission[p - 1, y] - ahead if ahead > -np.inf else -np.inf
+from tagwright.chain.recursion import LOG
+from tagwright.chain.scaling import FLOOR
 
 
 def normalise_locally(emission: Floats, offsets: Longs, transition: Doubles, start: Doubles) -> None:
-    """Turn the emission rows [n, P] of a run of sentences into emission'; −inf in the chain forbids."""
-    ways = np.vstack([transition, start])
-    tops = ways.max(axis=1)
-    tops[tops == -np.inf] = 0.0
-    subtract_normalisers(emission, offsets, ways, np.exp(ways - tops[:, None]), tops, np.empty(len(start)))
+    """Turn the emission rows [n, P] of a run of sentences into emission'; −inf in the chain forbids.
+
+    A label that no label may follow gets −inf, except at the end.
+    """
+    Y = len(start)
+    scores = emission[:, :Y].astype(np.float64)
+    inner = np.ones(len(scores), np.bool_)
+    inner[offsets[:-1]] = False
+    following = np.flatnonzero(inner)
+    scores[following - 1] -= log_normalisers(scores[following], transition)
+    firsts = offsets[:-1]
+    scores[firsts] -= log_normalisers(emission[firsts, :Y].astype(np.float64), start[None])
+    emission[:, :Y] = scores
+
+
+def log_normalisers(scores: Doubles, ways: Doubles) -> Doubles:
+    """log Σ_c exp(ways[p, c] + scores[i, c]) [n, W]; inf where nothing is possible: what it is taken from becomes −inf.
+
+    The sum of the products of exponentials; where it is too small to trust, all is done again in log space.
+    """
+    peaks, tops = (np.maximum(rows.max(axis=1, keepdims=True), -1e300) for rows in (scores, ways))
+    sums = np.einsum("ic,pc->ip", np.exp(scores - peaks), np.exp(ways - tops))
+    found: Doubles = np.log(np.maximum(sums, FLOOR)) + peaks + tops[:, 0]
+    for i, p in np.argwhere(sums <= FLOOR).tolist():
+        found[i, p] = LOG.plus(scores[i] + ways[p], axis=0)
+    found[found == -np.inf] = np.inf
+    return found

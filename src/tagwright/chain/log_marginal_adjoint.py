@@ -16,7 +16,7 @@ import numpy as np
 
 from tagwright.arrays import Doubles, Floats
 from tagwright.chain.label_chain import ChainScores
-from tagwright.chain.log_space import log_backward, log_forward, log_sum
+from tagwright.chain.log_space import log_backward, log_forward
 from tagwright.chain.recursion import LOG
 from tagwright.chain.term_weight import TokenTerms, term_weight
 
@@ -29,10 +29,8 @@ def log_marginal_adjoint(
     no labelling is possible."""
     (transition, start, stop), Y = chain, len(chain[1])
     rows, T = emission[:, :Y].astype(np.float64), len(emission)
-    alpha, beta = np.empty((T, Y)), np.empty((T, Y))
-    log_forward(rows, transition, start, alpha)
-    log_backward(rows, transition, stop, beta)
-    log_z = log_sum(alpha[T - 1] + stop)
+    alpha, beta = log_forward(rows, transition, start), log_backward(rows, transition, stop)
+    log_z = float(LOG.plus(alpha[-1] + stop, axis=0))
     out[:] = 0
     if log_z == -np.inf:
         terms[:] = np.inf

@@ -1,80 +1,108 @@
-"""Forward-backward in log space and float64: for the sentences that scaled numbers cannot hold.
+"""Forward-backward in log space and float64, in plain NumPy: for the sentences that scaled numbers cannot hold.
 
-    log α_t[j] = emission_t[j] + log Σ_i exp(log α_{t−1}[i] + transition[i, j])        log α_0 = start + emission_0
-    log β_t[i] = log Σ_j exp(transition[i, j] + emission_{t+1}[j] + log β_{t+1}[j])    log β_{T−1} = stop
+The same results as chain/forward_backward.py and chain/candidate_forward_backward.py, a hundred times slower; −inf is
+an honest −inf throughout. States, sources and rows of the table as chain/candidates.py has them; with S the scores of
+steps and p ─► s the steps that there are:
 
-The same results as chain/forward_backward.py, 10 to 20 times slower; −inf is an honest −inf throughout. The same over
-candidate lists and of second order: chain/candidate_log_space.py.
+    log α_0 = start + emission_0        log α_t[s] = emission_t[c(s)] + log Σ_{p ─► s} exp(log α_{t−1}[p] + S[p, s])
+    log β_{T−1} = stop                  log β_{t−1}[p] = log Σ_{p ─► s} exp(S[p, s] + emission_t[c(s)] + log β_t[s])
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import NamedTuple
+
 import numpy as np
 
-from tagwright._jit import kernel
-from tagwright.arrays import Doubles, Floats
-
-FLOOR = 1e-18
-"""A sum of scaled numbers below this cannot be trusted: its sentence is repeated in log space."""
-
-
-@kernel
-def log_sum(scores: Doubles) -> float:
-    """log Σ exp(scores), −inf for nothing but −inf."""
-    peak = np.max(scores)
-    if peak == -np.inf:
-        return -np.inf
-    total = 0.0
-    for k in range(scores.shape[0]):
-        total += np.exp(scores[k] - peak)
-    return float(peak + np.log(total))
+from tagwright.arrays import Bools, Doubles, Floats, Longs
+from tagwright.chain.candidates import Candidates, StepTable
+from tagwright.chain.recursion import LOG
+from tagwright.chain.term_weight import TermWeights, term_weight
 
 
-@kernel
-def log_forward(emission: Floats, transition: Doubles, start: Doubles, alpha: Doubles) -> None:
-    """log α [T, Y] of one sentence, emission [T, ≥ Y]."""
-    Y = start.shape[0]
-    alpha[0] = start + emission[0, :Y]
-    for t in range(1, emission.shape[0]):
-        for j in range(Y):
-            alpha[t, j] = np.float64(emission[t, j]) + log_sum(alpha[t - 1] + transition[:, j])
+class RunSums(NamedTuple):
+    """What scaled recursions find in a run of sentences."""
+
+    counts: Floats  # [≥ R, ≥ Y] Σ α ⊗ v; times W, the expected number of each step
+    log_z: Doubles  # [N], without what was taken out of the scores
+    weights: Doubles  # [N] how much each sentence counted
+    done: Bools  # [N] false where scaled numbers would not do: such a sentence has added nothing
+
+    @classmethod
+    def build(cls, counts: Floats, n_sentences: int) -> RunSums:
+        return cls(counts, np.empty(n_sentences), np.empty(n_sentences), np.empty(n_sentences, np.bool_))
+
+    def complete(
+        self, emission: Floats, offsets: Longs, candidates: Candidates | None, scores: Callable[[], StepTable],
+        given: TermWeights, out: Floats,
+    ) -> None:  # fmt: skip
+        """Repeat what is not done in log space; log_z and counts of all others must be whole."""
+        if self.done.all():
+            return
+        chain = scores()
+        for i in np.flatnonzero(~self.done).tolist():
+            begin, end = int(offsets[i]), int(offsets[i + 1])
+            lists = Candidates.everything(end - begin, chain.n_labels)
+            lists = lists if candidates is None else candidates.part(begin, end)
+            self.log_z[i], self.weights[i] = log_expectations(
+                emission[begin:end], lists, chain, given.of_sentence(i), out[begin:end], self.counts
+            )
 
 
-@kernel
-def log_backward(emission: Floats, transition: Doubles, stop: Doubles, beta: Doubles) -> None:
-    """log β [T, Y] of one sentence, emission [T, ≥ Y]."""
-    T, Y = emission.shape[0], stop.shape[0]
-    beta[T - 1] = stop
-    for t in range(T - 2, -1, -1):
-        ahead = emission[t + 1, :Y] + beta[t + 1]
-        for i in range(Y):
-            beta[t, i] = log_sum(transition[i] + ahead)
+def log_forward(emission: Doubles, transition: Doubles, start: Doubles) -> Doubles:
+    """log α [T, Y] of one sentence of first order, from emission [T, Y]."""
+    alpha = [start + emission[0]]
+    for row in emission[1:]:
+        alpha.append(row + LOG.plus(alpha[-1][:, None] + transition, axis=0))
+    return np.stack(alpha)
 
 
-@kernel
-def log_forward_backward(
-    emission: Floats, transition: Doubles, start: Doubles, stop: Doubles, gamma: Floats, counts: Doubles
-) -> float:
-    """One sentence. Given emission [T, ≥ Y] and scores of the chain. Returned: log Z; gamma [T, ≥ Y] is overwritten
-    by node marginals (it may be `emission` itself), with 0 in the padding; counts [Y, Y] += expected transitions.
-    If log Z is −inf, gamma is 0 and counts are left alone."""
-    T, Y = emission.shape[0], start.shape[0]
-    alpha = np.empty((T, Y))
-    beta = np.empty((T, Y))
-    log_forward(emission, transition, start, alpha)
-    log_z = log_sum(alpha[T - 1] + stop)
+def log_backward(emission: Doubles, transition: Doubles, stop: Doubles) -> Doubles:
+    """log β [T, Y], likewise."""
+    beta = [stop]
+    for row in emission[:0:-1]:
+        beta.append(LOG.plus(transition + (row + beta[-1]), axis=1))
+    return np.stack(beta[::-1])
+
+
+def table_rows(candidates: Candidates, t: int, chain: StepTable) -> tuple[Longs, tuple[int, ...]]:
+    """The row of the table of every source of the states at t ≥ 1, [G, M]; and the axes that bring the grid of t − 1,
+    [G', K'], into that form."""
+    Y, last = chain.n_labels, candidates.of_token(t - 1).astype(np.int64)
+    if chain.order == 1:
+        return last[None, :], (0, 1)
+    if t == 1:
+        return last[:, None], (1, 0)
+    return Y + Y * last[:, None] + candidates.of_token(t - 2)[None, :], (1, 0)
+
+
+def log_expectations(
+    emission: Floats, candidates: Candidates, chain: StepTable, given: TermWeights, out: Floats, counts: Floats
+) -> tuple[float, float]:
+    """One sentence: log Z, and how much it counts. `chain`: scores. out [T, P] gets the node marginals, counts [R, Y]
+    += the expected number of each step, times that weight. 0 and nothing where no labelling is possible."""
+    T = len(emission)
+    lists = [candidates.of_token(t) for t in range(T)]
+    rows = [emission[t, lists[t]].astype(np.float64) for t in range(T)]
+    alpha: list[Doubles] = [(chain.start[lists[0]] + rows[0])[None, :]]  # [G, K]
+    steps = [table_rows(candidates, t, chain) for t in range(1, T)]
+    scores = [chain.table[steps[t][0]][:, :, lists[t + 1]].astype(np.float64) for t in range(T - 1)]  # [G, M, K]
+    for t in range(1, T):
+        sources = alpha[-1].transpose(steps[t - 1][1])  # [G, M]
+        alpha.append(LOG.plus(sources[:, :, None] + scores[t - 1], axis=1) + rows[t])
+    beta = np.broadcast_to(chain.stop[lists[-1]].astype(np.float64), alpha[-1].shape)
+    log_z = float(LOG.plus((alpha[-1] + beta).ravel(), axis=0))
+    out[:] = 0
     if log_z == -np.inf:
-        gamma[:] = 0
-        return log_z
-    log_backward(emission, transition, stop, beta)
-    for t in range(T - 2, -1, -1):
-        for i in range(Y):
-            for j in range(Y):
-                ahead = np.float64(emission[t + 1, j]) + beta[t + 1, j]
-                counts[i, j] += np.exp(alpha[t, i] + transition[i, j] + ahead - log_z)
-    for t in range(T):
-        for y in range(Y):
-            gamma[t, y] = np.exp(alpha[t, y] + beta[t, y] - log_z)
-        for y in range(Y, gamma.shape[1]):
-            gamma[t, y] = 0
-    return log_z
+        return log_z, float(given.weights[0])
+    weight = term_weight(float(given.weights[0]), given.rate, log_z - float(given.pivots[0]))
+    for t in range(T - 1, -1, -1):
+        out[t, lists[t]] = np.exp(alpha[t] + beta - log_z).sum(axis=0)
+        if t > 0:
+            index, axes = steps[t - 1]
+            ahead = scores[t - 1] + (rows[t] + beta)[:, None, :]  # [G, M, K]
+            sources = alpha[t - 1].transpose(axes)
+            counts[index[:, :, None], lists[t]] += weight * np.exp(sources[:, :, None] + ahead - log_z)
+            beta = LOG.plus(ahead, axis=2).transpose(axes)
+    return log_z, weight

@@ -43,7 +43,7 @@ from tagwright.chain.forward_backward import (
     walk_forward,
 )
 from tagwright.chain.log_marginal_adjoint import log_marginal_adjoint
-from tagwright.chain.log_space import FLOOR
+from tagwright.chain.scaling import FLOOR
 from tagwright.chain.term_weight import TokenTerms, term_weight
 
 RAREST = 1e-12
@@ -139,8 +139,8 @@ def walk_back(chain: Chain, given: TokenTerms, work: AdjointBuffers, begin: int,
         if not safe:
             return False
         if divisor < SMALL:
-            divide_row(work.u[0], divisor)
-            divide_row(work.u[1], divisor)
+            divide_row(work.u[0], np.float64(divisor))
+            divide_row(work.u[1], np.float64(divisor))
             divisor = 1.0
         if t > 0:
             multiply_two(work.u[0], work.u[1], chain.transposed, work.beta[r - 1], work.B[r - 1], chain.n_labels)

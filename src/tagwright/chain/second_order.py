@@ -19,11 +19,12 @@ from typing import Any
 import numpy as np
 
 from tagwright.arrays import Doubles, Floats, Ints, Longs
-from tagwright.chain.candidate_forward_backward import ScaledTable, expect_over_candidates
+from tagwright.chain.candidate_forward_backward import CandidateBuffers, forward_backward_of_candidates
 from tagwright.chain.candidate_viterbi import best_paths_over_candidates, k_best_of_pairs
 from tagwright.chain.candidates import Candidates, StepTable
 from tagwright.chain.forward_backward import Chain
 from tagwright.chain.label_chain import ChainScores, Expectations, LabelChain, LabelSteps
+from tagwright.chain.log_space import RunSums
 from tagwright.chain.term_weight import TermWeights
 from tagwright.chain.trigrams import Trigrams, find_trigrams
 from tagwright.chain.viterbi import Steps
@@ -65,13 +66,19 @@ class SecondOrderChain:
         out: Floats | None = None,
     ) -> Expectations:
         """Forward-backward of a run of sentences; see LabelChain."""
-        Y = self.n_labels
+        Y, N, lengths = self.n_labels, len(offsets) - 1, offsets[1:] - offsets[:-1]
         candidates = Candidates.everything(len(emission), Y) if candidates is None else candidates
-        given = TermWeights.ones(len(offsets) - 1) if given is None else given
+        given = TermWeights.ones(N) if given is None else given
         out = np.empty_like(emission) if out is None else out
-        scores = partial(second_order_steps, self.first.scores, self.trigrams, emission.dtype.type)
-        table = ScaledTable(self.steps, self._shifts, scores)
-        found = expect_over_candidates(emission, offsets, candidates, table, given, out)
+        first, found = self.first, RunSums.build(np.zeros(self.steps.table.shape, emission.dtype), N)
+        shifts = first.shift * (lengths > 1) + self.shift * np.maximum(lengths - 2, 0) + first.edge_shift
+        work = CandidateBuffers.build(lengths, candidates, 2, emission)
+        run = emission, offsets, given.relative_to(shifts), found, out
+        forward_backward_of_candidates(*run, candidates, self.steps, work)
+        found.log_z[:] += shifts
+        found.counts[:] *= self.steps.table
+        scores = partial(second_order_steps, first.scores, self.trigrams, emission.dtype.type)
+        found.complete(emission, offsets, candidates, scores, given, out)
         pairs, triples = found.counts[:Y], found.counts[Y:].reshape(Y, Y, Y)  # triples [q, p, c]
         p, q, c = self.trigrams.labels
         transitions = pairs + triples.sum(axis=1, dtype=np.float64)
@@ -87,11 +94,6 @@ class SecondOrderChain:
         """How often the labelling has each trigram that has a weight [K], sentence i counted weights[i] times."""
         index, sentences = find_trigrams(offsets, labels, self.trigrams)
         return np.asarray(np.bincount(index, weights=weights[sentences], minlength=len(self.trigrams.keys)), np.float64)
-
-    def _shifts(self, lengths: Longs) -> Doubles:
-        """What was taken out of log Z [N]."""
-        first = self.first
-        return np.asarray(first.shift * (lengths > 1) + self.shift * np.maximum(lengths - 2, 0) + first.edge_shift)
 
 
 def second_order_steps(scores: ChainScores, trigrams: Trigrams, dtype: type[np.floating[Any]]) -> StepTable:

@@ -16,71 +16,32 @@ from __future__ import annotations
 
 import numpy as np
 
-from tagwright._jit import kernel
 from tagwright.arrays import Bools, Doubles, Floats, Longs
-from tagwright.chain.log_space import log_backward, log_forward, log_sum
-
-
-@kernel
-def log_of_span(
-    emission: Floats, transition: Doubles, start: Doubles, stop: Doubles, alpha: Doubles, beta: Doubles,
-    begins: Bools, goes_on: Bools, types: Longs, span: Longs, inside: Doubles, work: Doubles,
-) -> float:  # fmt: skip
-    """log Σ exp F over the labellings that have the span (begin, end, type). inside [2, Y] and work [Y]: work."""
-    T, Y = emission.shape[0], start.shape[0]
-    begin, end, wanted = span[0], span[1], span[2]
-    for t in range(begin, end):
-        before, now = inside[(t - 1) % 2], inside[t % 2]
-        for c in range(Y):
-            now[c] = -np.inf
-            if types[c] != wanted:
-                continue
-            for p in range(Y):
-                if t > begin:
-                    work[p] = before[p] + transition[p, c] if goes_on[p, c] else -np.inf
-                elif t > 0:
-                    work[p] = alpha[t - 1, p] + transition[p, c] if begins[p, c] else -np.inf
-                else:
-                    work[p] = start[c] if p == 0 else -np.inf
-            now[c] = log_sum(work) + emission[t, c]
-    last = inside[(end - 1) % 2]
-    if end == T:
-        return log_sum(last + stop)
-    total = inside[end % 2]
-    for p in range(Y):
-        for c in range(Y):
-            work[c] = -np.inf if goes_on[p, c] else transition[p, c] + emission[end, c] + beta[end, c]
-        total[p] = last[p] + log_sum(work)
-    return log_sum(total)
-
-
-@kernel
-def spans_of_sentence(
-    emission: Floats, transition: Doubles, start: Doubles, stop: Doubles, begins: Bools, goes_on: Bools, types: Longs,
-    spans: Longs, out: Doubles,
-) -> None:  # fmt: skip
-    """The probabilities [K] of spans [K, 3] of one sentence; NaN where no labelling is possible."""
-    T, Y = emission.shape[0], start.shape[0]
-    alpha, beta = np.empty((T, Y)), np.empty((T, Y))
-    inside, work = np.empty((2, Y)), np.empty(Y)
-    log_forward(emission, transition, start, alpha)
-    log_backward(emission, transition, stop, beta)
-    log_z = log_sum(alpha[T - 1] + stop)
-    for k in range(spans.shape[0]):
-        found = log_of_span(
-            emission, transition, start, stop, alpha, beta, begins, goes_on, types, spans[k], inside, work
-        )
-        out[k] = np.exp(found - log_z)
+from tagwright.chain.label_chain import ChainScores
+from tagwright.chain.log_space import log_backward, log_forward
+from tagwright.chain.recursion import LOG
 
 
 def span_probabilities(
-    emission: Floats, chain: tuple[Doubles, Doubles, Doubles], begins: Bools, goes_on: Bools, types: Longs, spans: Longs
+    emission: Floats, chain: ChainScores, begins: Bools, goes_on: Bools, types: Longs, spans: Longs
 ) -> Doubles:
-    """p(span | x) [K] of the spans [K, 3] (begin, end, number of the type) of one sentence.
+    """p(span | x) [K] of the spans [K, 3] (begin, end, number of the type) of one sentence; NaN where no labelling is
+    possible.
 
     Given: emission [T, ≥ Y]; the chain's transition, start, stop; begins, goes_on [Y, Y] (previous, current) and the
     type of each label [Y], −1 for labels outside spans. A sentence begins after such a label.
     """
+    transition, start, stop = chain
+    rows = emission[:, : len(start)].astype(np.float64)
+    alpha, beta = log_forward(rows, transition, start), log_backward(rows, transition, stop)
+    first, inside, after = (np.where(ways, transition, -np.inf) for ways in (begins, goes_on, ~goes_on))
     found = np.empty(len(spans))
-    spans_of_sentence(emission, *chain, begins, goes_on, types, spans, found)
-    return np.minimum(found, 1.0)
+    for k, (begin, end, wanted) in enumerate(spans.tolist()):
+        own = np.where(types == wanted, rows, -np.inf)
+        f = own[begin] + (LOG.plus(alpha[begin - 1][:, None] + first, axis=0) if begin > 0 else start)
+        for t in range(begin + 1, end):
+            f = own[t] + LOG.plus(f[:, None] + inside, axis=0)
+        rest = LOG.plus(after + (rows[end] + beta[end]), axis=1) if end < len(rows) else stop
+        found[k] = LOG.plus(f + rest, axis=0)
+    with np.errstate(invalid="ignore"):  # −inf − −inf: NaN is meant
+        return np.minimum(np.exp(found - LOG.plus(alpha[-1] + stop, axis=0)), 1.0)

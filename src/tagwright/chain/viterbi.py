@@ -11,7 +11,7 @@ Ties: the smallest label wins, as in chain/recursion.py.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -29,19 +29,36 @@ PORTION = 1 << 18
 """Numbers that are compared at a time where bounds are made."""
 
 
-class PrunedSteps(Protocol):
-    """What decoding a sentence needs of a chain; shapes as in Steps."""
+class PrunedSteps(NamedTuple):
+    """What decoding a sentence needs of a chain. Padding is −inf."""
 
-    @property
-    def transition(self) -> Floats: ...
-    @property
-    def incoming(self) -> Floats: ...
-    @property
-    def start(self) -> Floats: ...
-    @property
-    def stop(self) -> Floats: ...
-    @property
-    def bounds(self) -> Floats: ...
+    transition: Floats  # [Y, P]
+    incoming: Floats  # [Y, P]: transposed
+    start: Floats  # [P]
+    stop: Floats  # [P]
+    bounds: Floats  # [Y, P], for pruning: bounds[b, i] ≥ max_j transition[i, j] − transition[b, j]
+
+    @classmethod
+    def zeros(cls, n_labels: int, dtype: type[np.floating[Any]]) -> PrunedSteps:
+        """All weights 0, for learners that change them between two decodings; the bounds are left to them, too."""
+        transition, incoming, bounds = empty_rows((3, n_labels, padded(n_labels)), dtype)
+        start, stop = empty_rows((2, padded(n_labels)), dtype)
+        for rows in (transition, incoming, start, stop):
+            rows[:] = -np.inf
+            rows[..., :n_labels] = 0
+        return cls(transition, incoming, start, stop, bounds)
+
+    def weights(self) -> Floats:
+        """[transition | start | stop], without padding."""
+        Y = len(self.incoming)
+        return np.concatenate([self.transition[:, :Y].ravel(), self.start[:Y], self.stop[:Y]])
+
+    def set_weights(self, vector: Doubles) -> None:
+        """The inverse."""
+        Y = len(self.incoming)
+        self.transition[:, :Y] = vector[: Y * Y].reshape(Y, Y)
+        self.incoming[:, :Y] = self.transition[:, :Y].T
+        self.start[:Y], self.stop[:Y] = vector[Y * Y :].reshape(2, Y)
 
 
 class Steps(NamedTuple):
@@ -73,16 +90,21 @@ class Steps(NamedTuple):
         bounds[:] = np.minimum(most + MARGIN, np.finfo(dtype).max)  # finite: δ = −inf must stay pruned
         return cls(Y, rows, incoming, ends[0], ends[1], bounds, copy_scores(transition, start, stop))
 
+    @property
+    def pruned(self) -> PrunedSteps:
+        """For kernels."""
+        return PrunedSteps(self.transition, self.incoming, self.start, self.stop, self.bounds)
+
     def best_paths(
         self, emission: Floats, offsets: Longs, candidates: Candidates | None = None
     ) -> tuple[Ints, Doubles]:
         """The best labels [n] and their scores [N] for a run of sentences, emission [n, P]."""
         if candidates is not None:
-            steps = StepTable(1, self.n_labels, self.transition, self.start, self.stop)
-            return best_paths_over_candidates(emission, offsets, candidates, steps)
+            table = StepTable(1, self.n_labels, self.transition, self.start, self.stop)
+            return best_paths_over_candidates(emission, offsets, candidates, table)
         labels, scores = np.empty(len(emission), np.int32), np.empty(len(offsets) - 1)
         delta = empty_rows((int(np.diff(offsets).max(initial=1)), emission.shape[1]), emission.dtype)
-        viterbi(emission, offsets, self, delta, np.empty(self.n_labels, np.int64), labels, scores)
+        viterbi(emission, offsets, self.pruned, delta, np.empty(self.n_labels, np.int64), labels, scores)
         return labels, scores
 
     def k_best(self, emission: Doubles, k: int, candidates: Candidates | None = None) -> tuple[Longs, Doubles]:
@@ -172,7 +194,7 @@ def best_path(emission: Floats, T: int, steps: PrunedSteps, delta: Floats, survi
 
 @tight_kernel
 def viterbi(
-    emission: Floats, offsets: Longs, steps: Steps, delta: Floats, survivors: Longs, labels: Ints, scores: Doubles
+    emission: Floats, offsets: Longs, steps: PrunedSteps, delta: Floats, survivors: Longs, labels: Ints, scores: Doubles
 ) -> None:
     """Given emission [n, P], offsets [N + 1]; delta [L, P] and survivors [Y] are work.
 

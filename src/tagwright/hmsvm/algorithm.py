@@ -50,7 +50,7 @@ import numpy as np
 
 from tagwright._jit import tight_kernel
 from tagwright.arrays import Doubles, Floats, Longs, Workers, cut_evenly, padded
-from tagwright.chain.viterbi import Steps
+from tagwright.chain.viterbi import PrunedSteps, Steps
 from tagwright.encode.batch import Batch
 from tagwright.errors import DataError
 from tagwright.hmsvm.objective import MarginObjective
@@ -230,12 +230,12 @@ class WorkingSetAlgorithm:
 
     def _search_all(self) -> None:
         """The losses and slacks of all sentences, with the weights as they are."""
-        chain = Steps.build(*self.solution.chain.split(), np.float64)
+        chain = Steps.build(*self.solution.chain.split(), np.float64).pruned
         self.weights.refresh()
         cuts = cut_evenly(self.data.lengths, max(1, self.data.n_tokens // RUN_TOKENS))
         self.workers.run(self._search_run, [(first, last, chain) for first, last in cuts])
 
-    def _search_run(self, first: int, last: int, chain: Steps) -> None:
+    def _search_run(self, first: int, last: int, chain: PrunedSteps) -> None:
         begin, end = self.data.offsets[first], self.data.offsets[last]
         rows = np.empty((end - begin, padded(self.n_labels)))
         self.weights.emission(first, last, rows)

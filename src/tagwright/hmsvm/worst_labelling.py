@@ -21,14 +21,14 @@ import numpy as np
 
 from tagwright._jit import tight_kernel
 from tagwright.arrays import Doubles, Floats, Ints, Longs
-from tagwright.chain.viterbi import Steps, best_path, trace_back
+from tagwright.chain.viterbi import PrunedSteps, best_path, trace_back
 from tagwright.optim.online import DecodingWork
 
 MARGINS = ("unit", "hamming")
 
 
 @tight_kernel
-def score_labelling(emission: Floats, labels: Ints, chain: Steps) -> float:
+def score_labelling(emission: Floats, labels: Ints, chain: PrunedSteps) -> float:
     """F of one labelling [T]."""
     T = labels.shape[0]
     score = chain.start[labels[0]] + chain.stop[labels[T - 1]]
@@ -40,7 +40,7 @@ def score_labelling(emission: Floats, labels: Ints, chain: Steps) -> float:
 
 
 @tight_kernel
-def second_best(chain: Steps, delta: Floats, path: Ints) -> float:
+def second_best(chain: PrunedSteps, delta: Floats, path: Ints) -> float:
     """Turn the best labelling `path` into the second best; returns what that costs (+inf: there is none)."""
     T, Y = path.shape[0], chain.incoming.shape[0]
     least, where, label = np.inf, T, 0
@@ -61,7 +61,7 @@ def second_best(chain: Steps, delta: Floats, path: Ints) -> float:
 
 @tight_kernel
 def worst_labelling(
-    emission: Floats, gold: Ints, chain: Steps, hamming: bool, delta: Floats, survivors: Longs, path: Ints
+    emission: Floats, gold: Ints, chain: PrunedSteps, hamming: bool, delta: Floats, survivors: Longs, path: Ints
 ) -> float:
     """argmax_{y ≠ y_i} Δ(y, y_i) + F(x_i, y) into path [T]; returns Δ + F(x_i, y) − F(x_i, y_i) for it.
 
@@ -88,7 +88,7 @@ def worst_labelling(
 
 @tight_kernel
 def search_sentences(
-    emission: Floats, offsets: Longs, gold: Ints, chain: Steps, hamming: bool, kept: Ints, sizes: Longs,
+    emission: Floats, offsets: Longs, gold: Ints, chain: PrunedSteps, hamming: bool, kept: Ints, sizes: Longs,
     work: DecodingWork, losses: Doubles, slacks: Doubles,
 ) -> None:  # fmt: skip
     """Of every sentence of a run, losses [N] = H_i, and slacks [N] = ξ_i: the same over its working set alone. emission

@@ -13,30 +13,30 @@ import numpy as np
 from tagwright._jit import tight_kernel
 from tagwright.arrays import Doubles, Ints
 from tagwright.chain.label_chain import ChainScores
-from tagwright.chain.viterbi import Steps
+from tagwright.chain.viterbi import PrunedSteps
 
 
 class ChainWeights(NamedTuple):
     """The same weights twice."""
 
     edges: Doubles  # [Y² + 2Y]
-    rows: Steps  # without pruning, whose bounds would have to follow every change
+    rows: PrunedSteps  # without pruning, whose bounds would have to follow every change
 
     @classmethod
     def zeros(cls, n_labels: int) -> ChainWeights:
         Y = n_labels
-        rows = Steps.build(np.zeros((Y, Y)), np.zeros(Y), np.zeros(Y), np.float64)
+        rows = PrunedSteps.zeros(Y, np.float64)
         rows.bounds[:] = np.finfo(np.float64).max  # every label reaches it, and −inf + this is −inf
         return cls(np.zeros(Y * Y + 2 * Y), rows)
 
     def split(self) -> ChainScores:
         """Transition [Y, Y], start [Y] and stop [Y]."""
-        Y = self.rows.n_labels
+        Y = len(self.rows.incoming)
         return self.edges[: Y * Y].reshape(Y, Y), self.edges[Y * Y : -Y], self.edges[-Y:]
 
     def scale(self, factor: float) -> None:
         """All weights times a factor."""
-        Y, rows = self.rows.n_labels, self.rows
+        Y, rows = len(self.rows.incoming), self.rows
         self.edges[:] *= factor
         rows.transition[:, :Y], rows.start[:Y], rows.stop[:Y] = self.split()
         rows.incoming[:, :Y] = rows.transition[:, :Y].T
@@ -55,7 +55,7 @@ def edge_at(labels: Ints, t: int, T: int, Y: int) -> int:
 @tight_kernel
 def change_edge(edge: int, change: float, chain: ChainWeights) -> None:
     """The weight of an edge += change."""
-    Y = chain.rows.n_labels
+    Y = chain.rows.incoming.shape[0]
     chain.edges[edge] += change
     if edge < Y * Y:
         chain.rows.transition[edge // Y, edge % Y] = chain.edges[edge]

@@ -99,7 +99,7 @@ def _solve_by_descent(
 
     def smooth(weights: Doubles, reference: float = 0.0) -> ValueAndGradient:
         found = objective(weights, reference)
-        add_scaled(found.gradient, 2 * problem.c2, weights)
+        add_scaled(found.gradient, 2.0 * problem.c2, weights)
         return found._replace(value=found.value + problem.c2 * inner(weights, weights))
 
     last: State | None = None

@@ -46,7 +46,8 @@ class SentenceRun:
     @property
     def sentence_weights(self) -> Doubles:
         """[N]: the mean weight of each sentence's tokens."""
-        return np.add.reduceat(self.weights, self.offsets[:-1]) / np.diff(self.offsets)
+        sums: Doubles = np.add.reduceat(self.weights, self.offsets[:-1])
+        return sums / (self.offsets[1:] - self.offsets[:-1])
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ with trigrams in F.
 
 from __future__ import annotations
 
-from tagwright._jit import tight_kernel
+from tagwright._jit import natural, tight_kernel
 from tagwright.arrays import Doubles, Floats, Ints, Longs
 from tagwright.chain.label_chain import LabelChain
 from tagwright.chain.term_weight import TermWeights
@@ -20,14 +20,16 @@ from tagwright.losses.run import RunLoss, SentenceRun, sum_ends
 def subtract_gold(marginals: Floats, offsets: Longs, labels: Ints, weights: Doubles, transitions: Doubles) -> None:
     """marginals = weight · (marginals − gold labels); transitions −= weight · gold transitions."""
     for i in range(offsets.shape[0] - 1):
-        weight = marginals.dtype.type(weights[i])
+        weight, last = marginals.dtype.type(weights[i]), natural(0)
         for p in range(offsets[i], offsets[i + 1]):
-            marginals[p, labels[p]] -= 1
+            now = natural(labels[natural(p)])
+            marginals[natural(p), now] -= 1
             if weight != 1:
                 for j in range(marginals.shape[1]):
-                    marginals[p, j] *= weight
+                    marginals[natural(p), j] *= weight
             if p > offsets[i]:
-                transitions[labels[p - 1], labels[p]] -= weights[i]
+                transitions[last, now] -= weights[i]
+            last = now
 
 
 def sequence_loss(run: SentenceRun, chain: LabelChain, rate: float, reference: float, out: Floats | None) -> RunLoss:

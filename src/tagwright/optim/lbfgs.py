@@ -18,7 +18,7 @@ from tagwright.arrays import Doubles
 from tagwright.objective.evaluation import Objective
 from tagwright.optim.descent import Minimum, Point, Trail, descend
 from tagwright.optim.line_search import search_line
-from tagwright.optim.vectors import add_and_multiply, inner, norm, weighted_inner
+from tagwright.optim.vectors import add_and_multiply, inner, norm
 
 Memory = tuple[Doubles, ...]
 """The last pairs, oldest first, each as three vectors: s, y, and ρ = 1 / sᵀy alone in a vector of one."""
@@ -49,7 +49,7 @@ def quasi_newton_direction(memory: Memory, gradient: Doubles, diagonal: Doubles 
         d /= rho * inner(y, y)
     else:
         d *= diagonal
-        d /= rho * weighted_inner(diagonal, y, y)
+        d /= rho * inner(diagonal * y, y)
     product = inner(pairs[0][1], d)
     for k, (s, _, rho) in enumerate(pairs):
         factor = factors[len(pairs) - 1 - k] - rho * product

@@ -19,47 +19,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tagwright._jit import natural, tight_kernel
-from tagwright.arrays import Doubles, Floats, Ints, Longs, empty_rows, padded
-from tagwright.chain.viterbi import MARGIN, best_path
+from tagwright.arrays import Doubles, Floats, Ints, Longs, empty_rows, padded, zero_rows
+from tagwright.chain.viterbi import MARGIN, PrunedSteps, best_path
 from tagwright.scores.wide_rows import PREFETCH_DISTANCE, TokenData, add_token_scores, prefetch_token
 
 ROUNDING = np.float32(MARGIN)
 
 
-class OnlineChain(NamedTuple):
-    """Weights of transitions, first and last labels that change between two decodings. Padding is −inf."""
-
-    transition: Floats  # [Y, P]
-    incoming: Floats  # [Y, P]: transposed
-    start: Floats  # [P]
-    stop: Floats  # [P]
-    bounds: Floats  # [Y, P], for pruning: bounds[b, i] ≥ max_j transition[i, j] − transition[b, j]
-
-    @classmethod
-    def build(cls, n_labels: int, dtype: type[np.floating[Any]]) -> OnlineChain:
-        """All weights 0."""
-        transition, incoming, bounds = empty_rows((3, n_labels, padded(n_labels)), dtype)
-        start, stop = empty_rows((2, padded(n_labels)), dtype)
-        for rows in (transition, incoming, start, stop):
-            rows[:] = -np.inf
-            rows[..., :n_labels] = 0
-        return cls(transition, incoming, start, stop, bounds)
-
-    def weights(self) -> Floats:
-        """[transition | start | stop], without padding."""
-        Y = len(self.incoming)
-        return np.concatenate([self.transition[:, :Y].ravel(), self.start[:Y], self.stop[:Y]])
-
-    def set_weights(self, vector: Doubles) -> None:
-        """The inverse."""
-        Y = len(self.incoming)
-        self.transition[:, :Y] = vector[: Y * Y].reshape(Y, Y)
-        self.incoming[:, :Y] = self.transition[:, :Y].T
-        self.start[:Y], self.stop[:Y] = vector[Y * Y :].reshape(2, Y)
-
-
 class ChainSums(NamedTuple):
-    """u, the lazy sums, of an OnlineChain: every update times the step in which it was made."""
+    """u, the lazy sums, of the chain: every update times the step in which it was made."""
 
     transition: Doubles  # [Y, Y]
     start: Doubles  # [Y]
@@ -91,7 +59,7 @@ class PerceptronState(NamedTuple):
 
     weights: Floats  # [W, and what vectors read beyond]
     sums: Doubles  # [W]
-    chain: OnlineChain
+    chain: PrunedSteps
     chain_sums: ChainSums
 
 
@@ -99,7 +67,7 @@ class PerceptronState(NamedTuple):
 
 
 @tight_kernel
-def fill_bounds(chain: OnlineChain) -> None:
+def fill_bounds(chain: PrunedSteps) -> None:
     """bounds[b, i] = max_j transition[i, j] − transition[b, j], and a margin for rounding (chain/viterbi.py)."""
     bounds = chain.bounds
     Y = bounds.shape[0]
@@ -112,7 +80,7 @@ def fill_bounds(chain: OnlineChain) -> None:
 
 
 @tight_kernel
-def raise_bounds(chain: OnlineChain, i: int, j: int) -> None:
+def raise_bounds(chain: PrunedSteps, i: int, j: int) -> None:
     """After a change of transition[i, j]: bounds that are too low now are raised; those that are too high prune less,
     and do no harm."""
     transition, bounds = chain.transition, chain.bounds
@@ -125,7 +93,7 @@ def raise_bounds(chain: OnlineChain, i: int, j: int) -> None:
 
 @tight_kernel
 def update_chain(
-    gold: Ints, path: Ints, now: float, boundaries: bool, chain: OnlineChain, sums: ChainSums
+    gold: Ints, path: Ints, now: float, boundaries: bool, chain: PrunedSteps, sums: ChainSums
 ) -> None:  # fmt: skip
     """w += Φ(x, y) − Φ(x, ŷ) at step `now`, for transitions and (with boundaries) first and last label.
 
@@ -203,8 +171,8 @@ def perceptron_pass(
         for p in range(begin, end):
             if path[p - begin] != gold[p]:
                 mistakes += 1
-                update_token(p, gold[p], 1, now, data, state)
-                update_token(p, path[p - begin], -1, now, data, state)
+                for sign in (1, -1):  # not two calls: both would be compiled
+                    update_token(p, gold[p] if sign > 0 else path[p - begin], sign, now, data, state)
         if mistakes > 0:
             wrong += mistakes
             update_chain(gold[begin:end], path, now, boundaries, state.chain, state.chain_sums)
@@ -221,8 +189,9 @@ class AveragedPerceptron:
     def __init__(self, data: TokenData, *, boundaries: bool, margin: float) -> None:
         Y = data.pattern.n_labels
         self.data, self.boundaries, self.margin = data, boundaries, margin
-        weights, sums = np.zeros(data.pattern.vector_size, np.float32), np.zeros(data.pattern.n_weights)
-        self.state = PerceptronState(weights, sums, OnlineChain.build(Y, np.float32), ChainSums.build(Y))
+        weights = zero_rows((data.pattern.vector_size,), np.float32)
+        sums = zero_rows((data.pattern.n_weights,), np.float64)
+        self.state = PerceptronState(weights, sums, PrunedSteps.zeros(Y, np.float32), ChainSums.build(Y))
         self.clock = 1
         self._work = DecodingWork.build(data.offsets, Y, np.float32)
 

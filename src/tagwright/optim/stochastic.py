@@ -30,7 +30,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tagwright._jit import natural, tight_kernel
-from tagwright.arrays import Bools, Doubles, Floats, Ints, Longs, empty_rows, padded
+from tagwright.arrays import Bools, Doubles, Floats, Ints, Longs, empty_rows, padded, zero_rows
 from tagwright.chain.forward_backward import Chain
 from tagwright.losses.run import Loss, SentenceRun
 from tagwright.optim.descent import Minimum, Reason, flattened
@@ -187,11 +187,11 @@ class AveragedAdaGrad:
         self.decay = 2 * c2 / data.n_sentences
         self.curve: tuple[float, ...] = ()
         W = data.pattern.vector_size + self.n_chain
-        weights = np.zeros(W, start.dtype)
+        weights = zero_rows((W,), start.dtype)
         weights[data.pattern.locate(slice(self.n_attributes))] = start[: self.n_attributes]
         weights[W - self.n_chain :] = start[self.n_attributes :]
         number = np.array([secrets.randbits(64) if seed is None else seed % 2**64], np.uint64)
-        self.state = AdaGradState(weights, np.zeros((W, 3)), np.zeros(1, np.int64), np.zeros(1), number)
+        self.state = AdaGradState(weights, zero_rows((W, 3), np.float64), np.zeros(1, np.int64), np.zeros(1), number)
         longest = int(np.sort(np.diff(data.offsets))[-BATCH:].sum())
         emission = empty_rows((longest, padded(Y)), start.dtype)
         self._batch = BatchRows(emission, np.empty(longest, np.int32), np.empty(longest))

@@ -22,15 +22,6 @@ def inner(a: Doubles, b: Doubles) -> float:
 
 
 @kernel
-def weighted_inner(weights: Doubles, a: Doubles, b: Doubles) -> float:
-    """Σ weights_i a_i b_i."""
-    total = 0.0
-    for i in range(a.shape[0]):
-        total += weights[i] * a[i] * b[i]
-    return total
-
-
-@kernel
 def add_scaled(a: Doubles, factor: float, b: Doubles) -> None:
     """a += factor · b."""
     for i in range(a.shape[0]):

@@ -38,7 +38,7 @@ class Lists:
     cuts: list[tuple[int, int]]
 
     @classmethod
-    def collect(cls, owner: Longs | Ints, counts: Longs) -> Lists:
+    def collect(cls, owner: Longs, counts: Longs) -> Lists:
         """For every owner that occurs, ascending, the entries where it does. An owner of −1 is nobody.
 
         `counts`: a zero for every owner that there may be; they are zeros again afterwards. Few of millions of owners
@@ -57,7 +57,7 @@ class Lists:
 
 
 @tight_kernel
-def count_owners(owner: Longs | Ints, counts: Longs, keys: Longs) -> int:
+def count_owners(owner: Longs, counts: Longs, keys: Longs) -> int:
     """counts[k] += how often owner k occurs; keys [≥ n]: those that do, in order of appearance. Returns how many."""
     n = 0
     for e in range(owner.shape[0]):
@@ -71,7 +71,7 @@ def count_owners(owner: Longs | Ints, counts: Longs, keys: Longs) -> int:
 
 
 @tight_kernel
-def sort_by_owner(owner: Longs | Ints, free: Longs, entries: Ints) -> None:
+def sort_by_owner(owner: Longs, free: Longs, entries: Ints) -> None:
     """Counting sort: put each entry into its owner's run; free[k] is the next free entry of owner k."""
     for e in range(owner.shape[0]):
         k = owner[e]
@@ -100,13 +100,13 @@ def sum_tokens(
 ) -> None:
     """out[r] += Σ gradient rows of the tokens that read row r, for the keys `first` to `last` − 1."""
     for k in range(first, last):
-        target = out[natural(keys[k])]
-        begin, end = pointers[k], pointers[k + 1]
+        target = out[natural(keys[natural(k)])]
+        begin, end = pointers[natural(k)], pointers[natural(k + 1)]
         even = begin + (end - begin) // 2 * 2
         for e in range(begin, even, 2):
             if e + 2 * PREFETCH_DISTANCE + 1 < tokens.shape[0]:
-                prefetch(gradient, tokens[e + 2 * PREFETCH_DISTANCE])
-                prefetch(gradient, tokens[e + 2 * PREFETCH_DISTANCE + 1])
+                prefetch(gradient, tokens[natural(e + 2 * PREFETCH_DISTANCE)])
+                prefetch(gradient, tokens[natural(e + 2 * PREFETCH_DISTANCE + 1)])
             a, b = gradient[natural(tokens[natural(e)])], gradient[natural(tokens[natural(e + 1)])]
             for j in range(target.shape[0]):
                 target[j] += a[j] + b[j]
@@ -124,11 +124,11 @@ def sum_entries(
     """out[w] += Σ v · gradient[r, label(w)] over the rows r that have the attribute of weight w."""
     weighted = values.shape[0] > 0
     for k in range(first, last):
-        a = keys[k]
-        begin, end = pattern_pointers[a], pattern_pointers[a + 1]
-        for e in range(pointers[k], pointers[k + 1]):
+        a = keys[natural(k)]
+        begin, end = pattern_pointers[natural(a)], pattern_pointers[natural(a + 1)]
+        for e in range(pointers[natural(k)], pointers[natural(k + 1)]):
             if e + 2 * PREFETCH_DISTANCE < rows.shape[0]:
-                prefetch(gradient, rows[e + 2 * PREFETCH_DISTANCE])
+                prefetch(gradient, rows[natural(e + 2 * PREFETCH_DISTANCE)])
             row = gradient[natural(rows[natural(e)])]
             for w in range(begin, end):
                 number = row[natural(labels[natural(w)])]
@@ -179,7 +179,7 @@ class Adjoint:
 
     def _list_readers(self, locations: Ints, counts: Longs) -> Lists:
         """For every row of the table, the tokens that read it."""
-        lists = Lists.collect(np.maximum(locations, NOWHERE).ravel(), counts)
+        lists = Lists.collect(np.maximum(locations, NOWHERE).ravel().astype(np.int64), counts)
         lists.entries[:] //= max(locations.shape[1], 1)
         return lists
 
