@@ -268,9 +268,9 @@ if numba is not None and llvm is not None and llvm_blocks is not None:
     def _row_of_two(builder: Any, table: Any, more: Any, k: Any) -> Any:
         """A pointer to row k of a table, or of the one after it."""
         size, width = (builder.extract_value(table.shape, axis) for axis in (0, 1))
-        here, after = builder.icmp_signed("<", k, size), builder.sub(k, size)
-        rows = builder.select(here, table.data, more.data)
-        return builder.gep(rows, [builder.mul(builder.select(here, k, after), width)])
+        row_0 = builder.gep(more.data, [builder.neg(builder.mul(size, width))])  # if the second went on to the front
+        rows = builder.select(builder.icmp_signed("<", k, size), table.data, row_0)
+        return builder.gep(rows, [builder.mul(k, width)])
 
     def _emit_best_sums(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         """Hold the largest sums while k runs; add the row to them, store them."""
