@@ -11,13 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tagwright.arrays import LANES, Workers, cut_evenly, empty_rows, grown, padded, zero_rows
+from tagwright.arrays import ROW_UNIT, Workers, cut_evenly, empty_rows, grown, padded, zero_rows
 
 
 @given(st.integers(1, 500))
 def test_padded_is_the_next_multiple(n: int) -> None:
-    assert padded(n) % LANES == 0
-    assert 0 <= padded(n) - n < LANES
+    assert padded(n) % ROW_UNIT == 0
+    assert 0 <= padded(n) - n < ROW_UNIT
 
 
 @given(st.lists(st.integers(0, 100), min_size=1, max_size=60), st.integers(1, 20))

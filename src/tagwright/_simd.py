@@ -98,18 +98,18 @@ def largest_sum(row: Floats, bonus: Floats, n: int) -> float:
     return (row[:n] + bonus[:n]).max()  # type: ignore[no-any-return]
 
 
-def lanes_at_least(row: Floats, limit: float, place: int) -> int:
-    """Bit k: row[place + k] ≥ limit, for the numbers of a vector from `place` on."""
-    return sum(1 << k for k in range(BYTES // row.itemsize) if row[place + k] >= limit)
+def lanes_at_least(row: Floats, limit: float, index: int) -> int:
+    """Bit k: row[index + k] ≥ limit, for the numbers of a vector from `index` on."""
+    return sum(1 << k for k in range(BYTES // row.itemsize) if row[index + k] >= limit)
 
 
-def sums_at_least(row: Floats, bonus: Floats, limit: float, place: int) -> int:
-    """Bit k: row[place + k] + bonus[place + k] ≥ limit."""
-    return sum(1 << k for k in range(BYTES // row.itemsize) if row[place + k] + bonus[place + k] >= limit)
+def sums_at_least(row: Floats, bonus: Floats, limit: float, index: int) -> int:
+    """Bit k: row[index + k] + bonus[index + k] ≥ limit."""
+    return sum(1 << k for k in range(BYTES // row.itemsize) if row[index + k] + bonus[index + k] >= limit)
 
 
 def lowest_bit(bits: int) -> int:
-    """The place of the lowest bit that is set; there is one."""
+    """The index of the lowest bit that is set; there is one."""
     return (bits & -bits).bit_length() - 1
 
 
@@ -140,9 +140,9 @@ if numba is not None and llvm is not None and llvm_blocks is not None:
             self.lanes = BYTES // self.size
             self.type = ir.VectorType(self.number, self.lanes)
 
-        def at(self, data: Any, place: Any, number: int = 0) -> Any:
-            """A pointer to the number-th vector after `place`."""
-            first = self.builder.gep(data, [place])
+        def at(self, data: Any, index: Any, number: int = 0) -> Any:
+            """A pointer to the number-th vector after `index`."""
+            first = self.builder.gep(data, [index])
             first = self.builder.gep(first, [ir.Constant(LONG, number * self.lanes)])
             return self.builder.bitcast(first, self.type.as_pointer())
 
@@ -188,8 +188,8 @@ if numba is not None and llvm is not None and llvm_blocks is not None:
             targets = [[vectors.at(out, column, k) for k in width] for out in (out_a, out_b)]
             sums = [[blocks.alloca_once_value(builder, vectors.load(p)) for p in row] for row in targets]
             with blocks.for_range(builder, n, intp=LONG) as loop:
-                place = builder.add(builder.mul(loop.index, length), column)
-                entries = [vectors.load(vectors.at(M, place, k)) for k in width]
+                index = builder.add(builder.mul(loop.index, length), column)
+                entries = [vectors.load(vectors.at(M, index, k)) for k in width]
                 for source, own in zip((a, b), sums, strict=True):
                     factor = vectors.spread(builder.load(builder.gep(source, [builder.mul(loop.index, step)])))
                     for total, entry in zip(own, entries, strict=True):
@@ -284,9 +284,9 @@ if numba is not None and llvm is not None and llvm_blocks is not None:
             with blocks.for_range(builder, n, intp=LONG) as loop:
                 chosen = _long(builder, builder.load(builder.gep(which.data, [loop.index])))
                 term = vectors.spread(builder.load(builder.gep(own.data, [chosen])))
-                place = builder.add(builder.mul(chosen, length), column)
+                index = builder.add(builder.mul(chosen, length), column)
                 for number, largest in zip(width, best, strict=True):
-                    total = builder.fadd(term, vectors.load(vectors.at(M.data, place, number)))
+                    total = builder.fadd(term, vectors.load(vectors.at(M.data, index, number)))
                     builder.store(vectors.larger(total, builder.load(largest)), largest)
             for number, largest in zip(width, best, strict=True):
                 total = builder.fadd(builder.load(largest), vectors.load(vectors.at(row.data, column, number)))
@@ -303,8 +303,8 @@ if numba is not None and llvm is not None and llvm_blocks is not None:
         lanes = ir.Constant(LONG, vectors.lanes)
 
         def sum_at(number: Any) -> Any:
-            place = builder.mul(number, lanes)
-            found = [vectors.load(vectors.at(array.data, place)) for array in arrays]
+            index = builder.mul(number, lanes)
+            found = [vectors.load(vectors.at(array.data, index)) for array in arrays]
             return found[0] if len(found) == 1 else builder.fadd(*found)
 
         whole = builder.udiv(builder.sub(n, ir.Constant(LONG, 1)), lanes)
@@ -320,7 +320,7 @@ if numba is not None and llvm is not None and llvm_blocks is not None:
         return builder.extract_element(found, ir.Constant(INT, 0))
 
     def _emit_at_least(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        """A sum, if there is a bonus; a comparison; its bits as a number. The last two arguments: limit and place."""
+        """A sum, if there is a bonus; a comparison; its bits as a number. The last two arguments: limit and index."""
         arrays = [context.make_array(kind)(context, builder, a) for kind, a in zip(signature.args[:-2], args[:-2])]
         vectors = _Vectors(context, builder, signature.args[0])
         found = [vectors.load(vectors.at(array.data, args[-1])) for array in arrays]
@@ -354,10 +354,10 @@ if numba is not None and llvm is not None and llvm_blocks is not None:
     def _emit_lowest(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         return builder.cttz(args[0], ir.Constant(ir.IntType(1), 1))
 
-    def _lanes_at_least(_: Any, row: Any, limit: Any, place: Any) -> Any:
+    def _lanes_at_least(_: Any, row: Any, limit: Any, index: Any) -> Any:
         return types.int64(row, row.dtype, types.intp), _emit_at_least
 
-    def _sums_at_least(_: Any, row: Any, bonus: Any, limit: Any, place: Any) -> Any:
+    def _sums_at_least(_: Any, row: Any, bonus: Any, limit: Any, index: Any) -> Any:
         return (types.int64(row, bonus, row.dtype, types.intp), _emit_at_least) if _alike(row, bonus) else None
 
     def _lowest(_: Any, bits: Any) -> Any:
@@ -396,8 +396,8 @@ if numba is not None and llvm is not None and llvm_blocks is not None:
         by the machine's own foresight."""
         table = context.make_array(signature.args[0])(context, builder, args[0])
         rows = signature.args[0].ndim == 2
-        place = builder.mul(args[1], builder.extract_value(table.shape, 1)) if rows else args[1]
-        _fetch(builder, builder.gep(table.data, [place]), 4 if rows else 1)
+        index = builder.mul(args[1], builder.extract_value(table.shape, 1)) if rows else args[1]
+        _fetch(builder, builder.gep(table.data, [index]), 4 if rows else 1)
         return context.get_dummy_value()
 
     def _emit_prefetch_two(context: Any, builder: Any, signature: Any, args: Any) -> Any:

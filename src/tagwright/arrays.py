@@ -32,7 +32,7 @@ Plain = tuple[Any, ...]
 takes 0.6 µs to see what a NamedTuple is, and 0.05 for a tuple; the kernel makes a NamedTuple of it again, which costs
 nothing there."""
 
-LANES = 16
+ROW_UNIT = 16
 """Row width is a multiple of this many numbers: 64 bytes of float32, one cache line."""
 LINE = 64
 """Bytes of a cache line."""
@@ -40,7 +40,7 @@ LINE = 64
 
 def padded(n_labels: int) -> int:
     """The row width P for `n_labels` labels."""
-    return -(-n_labels // LANES) * LANES
+    return -(-n_labels // ROW_UNIT) * ROW_UNIT
 
 
 def empty_rows(shape: tuple[int, ...], dtype: DTypeLike) -> NDArray[Any]:

@@ -107,14 +107,14 @@ class Cell:
 
     def value(self, items: Sequence[ColumnItem], position: int, clusters: WordClusters | None = None) -> str | None:
         """The value for the token at `position`: the definition that the encoder's tables must agree with."""
-        place = position + self.offset
-        if not 0 <= place < len(items):
-            return self.term.edge_value(0 if place < 0 else 1)
-        item = items[place]
+        index = position + self.offset
+        if not 0 <= index < len(items):
+            return self.term.edge_value(0 if index < 0 else 1)
+        item = items[index]
         columns = (item,) if isinstance(item, str) else item
         if self.term.column >= len(columns):
             found = f"the item has {len(columns)} column(s), the template `{self.text}` needs column {self.term.column}"
-            raise DataError(found, location=f"item {place}")
+            raise DataError(found, location=f"item {index}")
         return self.term.value(columns[self.term.column], clusters)
 
 

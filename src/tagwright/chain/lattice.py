@@ -82,5 +82,5 @@ def _require_scores(array: Doubles, name: str) -> None:
         return
     first = np.argwhere(~(array < np.inf))[0]
     value = array[tuple(first)]
-    place = f"{name}[{', '.join(str(i) for i in first)}]"
-    raise DataError(f"found {value}, expected a finite score, or −inf for what is forbidden", location=place)
+    location = f"{name}[{', '.join(str(i) for i in first)}]"
+    raise DataError(f"found {value}, expected a finite score, or −inf for what is forbidden", location=location)

@@ -1,4 +1,5 @@
-"""A Text: the user's sentences, checked and laid end to end. The encoder's input. It never changes.
+"""A Text: the user's sentences, checked and laid end to end. The encoder's input. It never changes. And back: label
+numbers as lists of strings (`name_labels`).
 
 sentences  as they were given
 offsets    [N + 1], where each sentence begins, and the end of the last

@@ -16,7 +16,7 @@ import numpy as np
 
 from tagwright._jit import natural, tight_kernel
 from tagwright._simd import BYTES, prefetch, sum_rows
-from tagwright.arrays import LANES, Bools, Doubles, Floats, Ints, Longs
+from tagwright.arrays import ROW_UNIT, Bools, Doubles, Floats, Ints, Longs
 from tagwright.encode.batch import Batch, spread
 from tagwright.encode.encoder import Encoder
 from tagwright.scores.expanded import TokenAttributes, expand
@@ -142,7 +142,7 @@ def prefetch_token(p: int, data: TokenData, weights: Floats) -> None:
     """Ask for the weights of token p."""
     tokens = data.tokens
     for r in range(tokens.pointers[p], tokens.lists[p]):
-        for w in range(tokens.firsts[r], tokens.firsts[r] + data.pattern.n_labels, LANES):
+        for w in range(tokens.firsts[r], tokens.firsts[r] + data.pattern.n_labels, ROW_UNIT):
             prefetch(weights, w)
     for r in range(tokens.lists[p], tokens.pointers[p + 1]):
         prefetch(weights, tokens.firsts[r])
