@@ -42,7 +42,8 @@ def log_normalisers(scores: Doubles, ways: Doubles) -> Doubles:
     The sum of the products of exponentials; where it is too small to trust, all is done again in log space.
     """
     peaks, tops = (np.maximum(rows.max(axis=1, keepdims=True), -1e300) for rows in (scores, ways))
-    sums = np.einsum("ic,pc->ip", np.exp(scores - peaks), np.exp(ways - tops))
+    with np.errstate(invalid="ignore"):  # a score of +inf: the decoder refuses what comes of it
+        sums = np.einsum("ic,pc->ip", np.exp(scores - peaks), np.exp(ways - tops))
     found: Doubles = np.log(np.maximum(sums, FLOOR)) + peaks + tops[:, 0]
     for i, p in np.argwhere(sums <= FLOOR).tolist():
         found[i, p] = LOG.plus(scores[i] + ways[p], axis=0)
