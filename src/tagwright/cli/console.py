@@ -12,7 +12,7 @@ from typing import Any
 
 from tagwright.compat import numba
 
-COMPILING = "compiling kernels, once on this machine; this takes up to two minutes ..."
+COMPILING = "compiling kernels, once on this machine; this takes up to a minute ..."
 
 
 def note(message: str) -> None:
