@@ -171,17 +171,16 @@ if numba is not None and llvm is not None and llvm_blocks is not None:
             function.linkage = "linkonce_odr"
             function.attributes.add("noinline")
             inside = ir.IRBuilder(function.append_basic_block())
-            _define_products(inside, _Vectors(context, inside, kinds[3]), *function.args)
+            _define_products(_Vectors(context, inside, kinds[3]), function.args)
             inside.ret_void()
         length = builder.extract_value(M.shape, 1)
         builder.call(function, [a.data, b.data, step, M.data, length, n, Y, out_a.data, out_b.data])
         return context.get_dummy_value()
 
-    def _define_products(
-        builder: Any, vectors: _Vectors, a: Any, b: Any, step: Any, M: Any, length: Any, n: Any, Y: Any, out_a: Any,
-        out_b: Any,
-    ) -> None:  # fmt: skip
+    def _define_products(vectors: _Vectors, arguments: Any) -> None:
         """Four vectors of both sums at a time, at the end up to seven: all registers that there are."""
+        builder = vectors.builder
+        a, b, step, M, length, n, Y, out_a, out_b = arguments
 
         def emit(column: Any, width: range) -> None:
             """Load the sums, add n products to each, store them."""
