@@ -88,7 +88,8 @@ def _part_compiler() -> type:
 
         def finalize(self) -> None:
             for library in dict.fromkeys(self._linking_libraries):
-                self._reload_init.update(library._reload_init)
+                if hasattr(self, "_reload_init"):  # Numba 0.61 and later
+                    self._reload_init.update(library._reload_init)
                 self._final_module.link_in(library._get_module_for_linking(), preserve=True)
             self._finalized = True
 
