@@ -1,4 +1,4 @@
-"""Forward-backward in log space and float64, in plain NumPy: for the sentences that scaled numbers cannot hold.
+"""Forward-backward in log space and float64, mostly in plain NumPy: for the sentences that scaled numbers cannot hold.
 
 The same results as chain/forward_backward.py and chain/candidate_forward_backward.py, a hundred times slower; −inf is
 an honest −inf throughout. States, sources and rows of the table as chain/candidates.py has them; with S the scores of
@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from tagwright._jit import kernel, tight_kernel
 from tagwright.arrays import Bools, Doubles, Floats, Longs
 from tagwright.chain.candidates import Candidates, StepTable
 from tagwright.chain.recursion import LOG
@@ -50,20 +51,43 @@ class RunSums(NamedTuple):
             )
 
 
+@tight_kernel
+def log_sum(scores: Doubles, ways: Doubles) -> float:
+    """log Σ_k exp(scores[k] + ways[k]); −inf for nothing but −inf."""
+    peak, total = -np.inf, 0.0
+    for k in range(scores.shape[0]):
+        peak = max(peak, scores[k] + ways[k])
+    if peak == -np.inf:
+        return peak
+    for k in range(scores.shape[0]):
+        total += np.exp(scores[k] + ways[k] - peak)
+    return float(peak + np.log(total))
+
+
+@kernel
 def log_forward(emission: Doubles, transition: Doubles, start: Doubles) -> Doubles:
-    """log α [T, Y] of one sentence of first order, from emission [T, Y]."""
-    alpha = [start + emission[0]]
-    for row in emission[1:]:
-        alpha.append(row + LOG.plus(alpha[-1][:, None] + transition, axis=0))
-    return np.stack(alpha)
+    """log α [T, Y] of one sentence of first order, from emission [T, Y]. Span probabilities ask for it sentence by
+    sentence: in NumPy, they take six times as long."""
+    T, Y = emission.shape[0], start.shape[0]
+    alpha, incoming = np.empty((T, Y)), np.ascontiguousarray(transition.T)
+    alpha[0] = start + emission[0]
+    for t in range(1, T):
+        for y in range(Y):
+            alpha[t, y] = emission[t, y] + log_sum(alpha[t - 1], incoming[y])
+    return alpha
 
 
+@kernel
 def log_backward(emission: Doubles, transition: Doubles, stop: Doubles) -> Doubles:
     """log β [T, Y], likewise."""
-    beta = [stop]
-    for row in emission[:0:-1]:
-        beta.append(LOG.plus(transition + (row + beta[-1]), axis=1))
-    return np.stack(beta[::-1])
+    T, Y = emission.shape[0], stop.shape[0]
+    beta = np.empty((T, Y))
+    beta[T - 1] = stop
+    for t in range(T - 2, -1, -1):
+        ahead = emission[t + 1] + beta[t + 1]
+        for y in range(Y):
+            beta[t, y] = log_sum(ahead, transition[y])
+    return beta
 
 
 def table_rows(candidates: Candidates, t: int, chain: StepTable) -> tuple[Longs, tuple[int, ...]]:

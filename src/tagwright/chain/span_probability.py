@@ -32,7 +32,7 @@ def span_probabilities(
     type of each label [Y], −1 for labels outside spans. A sentence begins after such a label.
     """
     transition, start, stop = chain
-    rows = emission[:, : len(start)].astype(np.float64)
+    rows = np.ascontiguousarray(emission[:, : len(start)], np.float64)
     alpha, beta = log_forward(rows, transition, start), log_backward(rows, transition, stop)
     first, inside, after = (np.where(ways, transition, -np.inf) for ways in (begins, goes_on, ~goes_on))
     found = np.empty(len(spans))
