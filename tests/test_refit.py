@@ -9,6 +9,7 @@ import pytest
 from toy import toy_words
 
 from tagwright.encode.encoder import Encoder
+from tagwright.encode.text import Text
 from tagwright.learners import LEARNERS
 from tagwright.learners._base import SequenceTagger
 
@@ -23,22 +24,23 @@ QUESTIONS: dict[str, Callable[[SequenceTagger], object]] = {
 @pytest.mark.parametrize("question", QUESTIONS)
 @pytest.mark.parametrize("name", sorted(LEARNERS))
 def test_a_training_in_the_middle_of_a_prediction(name: str, question: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The model is fitted to less data, with fewer labels and words, between encoding and decoding."""
+    """The model is fitted to less data, with fewer labels and words, when its text was read or encoded."""
     X, y = toy_words(60)
     model = LEARNERS[name](random_state=0).fit(X, y)
     if not (model.probabilistic if question in ("posterior", "marginals") else model.ranked or question == "predict"):
         return
     before = QUESTIONS[question](model)
-    encode, fitted = Encoder.encode, []
+    owner, step = (Text, "build") if question == "predict" else (Encoder, "encode")
+    work, fitted = getattr(owner, step), []
 
-    def encode_then_fit(encoder: Encoder, text: object) -> object:
-        batch = encode(encoder, text)
+    def work_then_fit(*given: object, **options: object) -> object:
+        found = work(*given, **options)
         if not fitted:
             fitted.append(True)
             model.fit([["x", "y"]] * 4, [["B", "A"]] * 4)
-        return batch
+        return found
 
-    monkeypatch.setattr(Encoder, "encode", encode_then_fit)
+    monkeypatch.setattr(owner, step, work_then_fit)
     assert QUESTIONS[question](model) == before
     assert fitted
     assert model.labels_ == ["A", "B"]

@@ -11,7 +11,7 @@ import pytest
 from tagwright import CRF, HMM, Tagger, datasets
 from tagwright.errors import DataError, ModelFileError, NotFittedError, ParameterError
 from tagwright.io import Span
-from tagwright.scores import linear
+from tagwright.scores import tagging
 
 
 @pytest.fixture(scope="module")
@@ -87,7 +87,7 @@ def test_a_string_is_not_a_sentence(model: HMM) -> None:
         Tagger(model).tag("The dog")
 
 
-def test_ctrl_c_while_unknown_words_get_their_scores(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ctrl_c_in_the_middle_of_a_text(monkeypatch: pytest.MonkeyPatch) -> None:
     """Or memory that is short: nothing of it stays in the model."""
     X, y = datasets.sample()
     model = CRF(tolerance=0.5).fit(X[:60], y[:60])
@@ -98,7 +98,7 @@ def test_ctrl_c_while_unknown_words_get_their_scores(monkeypatch: pytest.MonkeyP
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(linear, "fill_unknown", interrupt)
+        patch.setattr(tagging, "tag_text", interrupt)
         with pytest.raises(KeyboardInterrupt):
             model.predict(new)
     assert model.predict(new) == expected

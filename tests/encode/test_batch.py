@@ -61,10 +61,10 @@ def test_unknown_words_are_numbered_inside_the_batch(X: list[list[str]]) -> None
     for word in [word for sentence in X for word in sentence]:
         expected.append(known.get(word) or column.n_known + unknown.setdefault(word, len(unknown)))
     assert batch.forms[0].tolist() == expected
-    assert batch.unknown[0].words.decode() == list(unknown)
+    assert batch.unknown.words_of(0).decode() == list(unknown)
     for k, term in enumerate(column.terms):
         codes = [column.vocabularies[k].index.get(term.value(word), -1) for word in unknown]
-        assert batch.unknown[0].codes[:, k].tolist() == codes
+        assert batch.unknown.codes_of(0, len(column.terms))[:, k].tolist() == codes
 
 
 ENCODER = make_encoder()
@@ -74,7 +74,7 @@ def test_columns_have_unknown_words_of_their_own() -> None:
     X, _ = toy_columns(20)
     encoder, _ = Encoder.learn(resolve("word @ 0\nword:1 @ 0", 2), [Text.build(X)])
     batch = encoder.encode(Text.build([[("new", "low"), (X[0][0][0], "odd"), ("new", "even"), ("newer", "odd")]]))
-    assert [words.words.decode() for words in batch.unknown] == [["new", "newer"], ["odd", "even"]]
+    assert [batch.unknown.words_of(c).decode() for c in range(2)] == [["new", "newer"], ["odd", "even"]]
     first, second = (forms - column.n_known for forms, column in zip(batch.forms, encoder.columns, strict=True))
     assert (first[0], first[2], first[3]) == (0, 0, 1)
     assert second[1:].tolist() == [0, 1, 0]
@@ -92,7 +92,7 @@ def test_encode_never_changes_the_encoder() -> None:
         )
     assert_same(encoder.encode(text), before)
     assert_same(arrays_of(encoder.columns), known)
-    assert before.unknown[0].words.n > 5
+    assert before.unknown.words.n > 5
 
 
 def test_memory_does_not_grow_with_new_words() -> None:

@@ -33,7 +33,7 @@ TEMPLATES = {
 def test_conjunctions_equal_what_explain_says(templates: str, n_groups: int) -> None:
     X, _ = toy_words(30)
     encoder, _ = Encoder.learn(resolve(f"word @ 0\n{templates}", 1), [Text.build(X)])
-    assert len(encoder.conjunctions._plain[1][0]) - 1 == n_groups  # which share a hash table, two by two
+    assert len(encoder.conjunctions.plain[1][1]) - 1 == n_groups  # which share a hash table, two by two
     known, explain = set(encoder.attribute_names()), encoder.features.explain
     for text in (X, toy_words(30, seed=9)[0], [["a"]], [[f"w{k}"] for k in range(20)]):
         expected = [sorted(known & set(explain(s, t))) for s in text for t in range(len(s))]

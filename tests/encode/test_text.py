@@ -68,7 +68,7 @@ def test_a_table_whose_length_is_not_its_number_of_items(columns: list[str]) -> 
             return 2
 
     with pytest.raises(DataError, match=f"say that they have 2 items, and have {len(columns)}"):
-        Text.build([Table(columns)])
+        Text.build([Table(columns)]).columns  # noqa: B018 (strings are looked at when somebody asks)
 
 
 @pytest.mark.parametrize(
@@ -121,6 +121,6 @@ class Table:
 @pytest.mark.parametrize("rows", [1, 9])
 def test_a_sentence_that_is_not_as_long_as_it_says_is_refused(rows: int) -> None:
     with pytest.raises(DataError, match=f"{rows} items, and have 3; give lists"):
-        Text.build([Table(rows, "a", "b", "a")], width=1)  # type: ignore[list-item]
+        Text.build([Table(rows, "a", "b", "a")], width=1).columns  # type: ignore[list-item]  # noqa: B018
     with pytest.raises(DataError, match=f"{rows} items, and have 2; give lists"):
         Text.build([Table(rows, ("a", "b"), ("c", "d"))])  # type: ignore[list-item]

@@ -8,14 +8,13 @@ import pytest
 from tagwright.attributes import resolve
 from tagwright.encode.batch import Batch
 from tagwright.encode.encoder import Encoder
-from tagwright.encode.forms import ColumnForms
+from tagwright.encode.forms import N_EDGES, ColumnForms
 from tagwright.encode.text import Text
 from tagwright.scores import row_index as module
 from tagwright.scores.expanded import expand
 from tagwright.scores.linear import RING, LinearMap, LinearScores, sort_locations, sorting_room
 from tagwright.scores.pattern import find_pattern
 from tagwright.scores.row_index import NOWHERE, SHORT, RowIndex, locate_forms
-from tagwright.text.strings import Strings
 
 pytestmark = pytest.mark.bounds
 
@@ -38,9 +37,7 @@ def location_of(scores: LinearMap, word: str) -> int:
 
 
 def form_of(column: ColumnForms, word: str) -> int:
-    forms = np.empty(1, np.int32)
-    column.find(Strings.of([word], 1), forms)
-    return int(forms[0])
+    return N_EDGES + column.values.index(word)
 
 
 def test_a_form_with_many_weights_has_a_row_and_others_keep_theirs() -> None:

@@ -161,3 +161,24 @@ def test_clusters() -> None:
     assert spell(words, [("cluster", 2)], WordClusters({})) == [[None] * len(words)]
     with pytest.raises(TemplateError, match="needs word clusters"):
         Speller([("cluster", 2)])
+
+
+LETTERS = st.sampled_from("aAbÉΣİ\0\n東Ǆ\ud800\U00010400") | st.characters()
+
+
+@settings(deadline=None)
+@example(["ΑΣ ΣΑ Σ", "İi", "Ab", ""])
+@example(["ΑΣ", "ab"])
+@example(["Σ", "Σ\0Σ", "aΣ", "Σa"])
+@example(["ΑΣ", "\u0301", "Α\u0301Σ\u0301", "Α", "Σ\u0301", "\u0301Σ"])
+@given(st.lists(st.text(LETTERS, max_size=6), max_size=10))
+def test_lower_case_is_that_of_python(values: list[str]) -> None:
+    assert spell(values, [("lower", None)]) == [[value.lower() for value in values]]
+
+
+def test_every_character_in_lower_case() -> None:
+    """One by one and behind a sigma, whose lower case depends on what follows; those that become two among them."""
+    characters = [chr(point) for point in range(0x110000)]
+    assert "\u0130" in characters
+    for values in (characters, [f"ΑΣ{c}" for c in characters if c.lower() == c]):
+        assert spell(values, [("lower", None)]) == [[value.lower() for value in values]]

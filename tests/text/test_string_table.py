@@ -31,11 +31,15 @@ def of(values: list[str]) -> Strings:
     return Strings.of(values, len(values))
 
 
-def find(table: StringTable, values: list[str], first: int = 0) -> np.ndarray:
-    found = np.empty(len(values), np.int32)
-    unknown = table.find(of(values), found, first)
-    np.testing.assert_array_equal(unknown, np.flatnonzero(found == UNKNOWN))
+def find(tables: StringTables, strings: Strings, c: int = 0, first: int = 0) -> np.ndarray:
+    found, unknown = np.empty(strings.n, np.int32), np.empty(strings.n, np.int64)
+    n = module.find_strings(strings, tables.plain, c, first, unknown, found)
+    np.testing.assert_array_equal(unknown[:n], np.flatnonzero(found == UNKNOWN))
     return found
+
+
+def table_of(values: list[str]) -> StringTables:
+    return StringTables.build([StringTable.build(of(values))])
 
 
 @settings(deadline=None)  # kernels compile in the first
@@ -44,9 +48,9 @@ def test_find_equals_a_dictionary(keys: list[str], asked: list[str]) -> None:
     distinct = list(dict.fromkeys(keys))
     numbers = {key: number for number, key in enumerate(distinct)}
     asked = asked + keys[::2]
-    found = find(StringTable.build(of(distinct)), asked)
+    found = find(table_of(distinct), of(asked))
     assert found.tolist() == [numbers.get(value, UNKNOWN) for value in asked]
-    later = find(StringTable.build(of(distinct)), asked, 7)
+    later = find(table_of(distinct), of(asked), first=7)
     np.testing.assert_array_equal(later, np.where(found == UNKNOWN, UNKNOWN, found + 7))
 
 
@@ -77,16 +81,14 @@ def test_an_absent_string_has_no_number() -> None:
     ends[[0, 3]] = strings.begins[[0, 3]] - 1
     absent = strings._replace(ends=ends)
     assert number_strings(absent)[0].tolist() == [UNKNOWN, 0, 1, UNKNOWN]
-    found = np.empty(4, np.int32)
-    assert StringTable.build(of(["a", ""])).find(absent, found).tolist() == [0, 1, 3]
-    assert found.tolist() == [UNKNOWN, UNKNOWN, 0, UNKNOWN]
+    assert find(table_of(["a", ""]), absent).tolist() == [UNKNOWN, UNKNOWN, 0, UNKNOWN]
 
 
 def test_many_strings_and_a_long_one() -> None:
     values = [f"w{k}" for k in range(5000)] + ["x" * 1_000_000]
-    table = StringTable.build(of(values))
-    np.testing.assert_array_equal(find(table, values[::-1]), np.arange(5001)[::-1])
-    assert find(table, ["x" * 999_999, "w5000", ""]).tolist() == [UNKNOWN] * 3
+    table = table_of(values)
+    np.testing.assert_array_equal(find(table, of(values[::-1])), np.arange(5001)[::-1])
+    assert find(table, of(["x" * 999_999, "w5000", ""])).tolist() == [UNKNOWN] * 3
 
 
 def test_strings_with_the_same_key_are_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -107,8 +109,7 @@ def test_strings_with_the_same_key_are_told_apart(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(module, "string_key", lambda letters, begin, end: LONG if end >= begin else EMPTY)
     values = ["abcdefghi", "abcdefghj", "bbcdefghi", "abcdefg", "abcdefghij"]
     assert number_strings(of([*values, *values[::-1]]))[0].tolist() == [0, 1, 2, 3, 4, 4, 3, 2, 1, 0]
-    table = StringTable.build(of(values))
-    assert find(table, [*values[::-1], "abcdefgh", ""]).tolist() == [4, 3, 2, 1, 0, UNKNOWN, UNKNOWN]
+    assert find(table_of(values), of([*values[::-1], "abcdefgh", ""])).tolist() == [4, 3, 2, 1, 0, UNKNOWN, UNKNOWN]
 
 
 def test_letters_are_compared_to_the_last() -> None:
@@ -143,13 +144,12 @@ def key_of(value: str) -> int:
 
 def test_several_tables_in_the_same_arrays() -> None:
     parts = [["b", "a", "b\nb", "東京", "longer", "an even longer one"], [], [""], [f"w{k * 7}" for k in range(999)]]
-    together = StringTables.build([of(part) for part in parts])
+    together = StringTables.build([StringTable.build(of(part)) for part in parts])
+    assert together.empty.tolist() == [UNKNOWN, UNKNOWN, 0, UNKNOWN]
     for k, values in enumerate(parts):
-        strings = together.strings.take(np.arange(together.firsts[k], together.firsts[k + 1]))
-        assert strings.decode() == values
-        own = StringTable(strings, together.slots[together.begins[k] : together.begins[k + 1]])
-        assert find(own, values).tolist() == list(range(len(values)))
-        assert find(own, ["w1", "an even longer onf"]).tolist() == [UNKNOWN] * 2
+        assert together.strings.take(np.arange(together.firsts[k], together.firsts[k + 1])).decode() == values
+        assert find(together, of(values), k).tolist() == list(range(len(values)))
+        assert find(together, of(["w1", "an even longer onf"]), k).tolist() == [UNKNOWN] * 2
     assert StringTables.build([]).strings.n == 0
 
 

@@ -1,4 +1,4 @@
-"""Strings in one array of letters against Python's own; lower case against str.lower."""
+"""Strings in one array of letters against Python's own."""
 
 from __future__ import annotations
 
@@ -58,26 +58,6 @@ def test_some_compact_and_joined(values: list[str], data: st.DataObject) -> None
     assert compact.decode() == expected
     assert len(compact.letters) == sum(len(v.encode("utf-8", "surrogatepass")) + 1 for v in expected) + PADDING
     assert join([compact, strings, compact]).decode() == expected + values + expected
-
-
-@settings(deadline=None)
-@example(["ΑΣ ΣΑ Σ", "İi", "Ab", ""])
-@example(["ΑΣ", "ab"])
-@example(["Σ", "Σ\0Σ", "aΣ", "Σa"])
-@example(["ΑΣ", "\u0301", "Α\u0301Σ\u0301", "Α"])
-@given(VALUES)
-def test_lower_case_is_that_of_python(values: list[str]) -> None:
-    lowered = Strings.of(values, len(values)).compact().lower()
-    assert lowered.decode() == [value.lower() for value in values]
-    assert (lowered.letters[-PADDING:] == 0).all()
-
-
-def test_every_character_in_lower_case() -> None:
-    """One by one and behind a sigma, whose lower case depends on what follows; those that become two among them."""
-    characters = [chr(point) for point in range(0x110000)]
-    assert "\u0130" in characters
-    for values in (characters, [f"ΑΣ{c}" for c in characters if c.lower() == c]):
-        assert Strings.of(values, len(values)).compact().lower().decode() == [value.lower() for value in values]
 
 
 def test_an_absent_string_is_empty() -> None:

@@ -22,8 +22,9 @@ from tagwright.arrays import Ints
 from tagwright.attributes.class_tree import find_paths
 from tagwright.attributes.exchange import Tell, learn_classes
 from tagwright.errors import DataError, ParameterError
+from tagwright.text.spelling import ClusterTables
 from tagwright.text.string_table import StringTable
-from tagwright.text.strings import ABSENT, Strings
+from tagwright.text.strings import Strings
 
 
 class WordClusters:
@@ -90,24 +91,10 @@ class WordClusters:
         return self.paths.get(word) or self.paths.get(word.lower())
 
     @cached_property
-    def _table(self) -> tuple[StringTable, Strings]:
-        """The words, and the path of each."""
+    def tables(self) -> ClusterTables:
+        """The words, and the path of each, for kernels."""
         words, paths = list(self.paths), list(self.paths.values())
-        return StringTable.build(Strings.of(words, len(words))), Strings.of(paths, len(paths))
-
-    def find_paths(self, words: Strings, lowered: Strings) -> Strings:
-        """The path of every word, or of its lower-cased form; absent where neither is known."""
-        table, paths = self._table
-        numbers = np.empty(words.n, np.int32)
-        unknown = table.find(words, numbers)
-        if len(unknown):
-            others = np.empty(len(unknown), np.int32)
-            table.find(lowered.take(unknown), others)
-            numbers[unknown] = others
-        known = numbers >= 0
-        begins, ends = np.zeros(words.n, np.int64), np.full(words.n, ABSENT, np.int64)
-        begins[known], ends[known] = paths.begins[numbers[known]], paths.ends[numbers[known]]
-        return Strings(paths.letters, begins, ends)
+        return ClusterTables(StringTable.build(Strings.of(words, len(words))), Strings.of(paths, len(paths)))
 
     @property
     def n_clusters(self) -> int:

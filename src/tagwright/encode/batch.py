@@ -14,15 +14,45 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tagwright.arrays import Floats, Ints, Longs
+from tagwright._jit import tight_kernel
+from tagwright.arrays import Bytes, Floats, Ints, Longs, Plain
 from tagwright.text.strings import Strings
 
 
 class UnknownWords(NamedTuple):
-    """The distinct unknown words of one column, and the codes of its terms for each."""
+    """The distinct unknown words of all columns, end to end, and the codes of each: column c has the words from
+    firsts[c, 0] to firsts[c + 1, 0] − 1, with as many codes each as it has terms, from firsts[c, 1] on."""
 
     words: Strings  # [U]
-    codes: Ints  # [U, K]
+    codes: Ints
+    firsts: Longs  # [C + 1, 2]
+
+    def words_of(self, c: int) -> Strings:
+        """Those of column c."""
+        return self.words.take(np.arange(self.firsts[c, 0], self.firsts[c + 1, 0]))
+
+    def codes_of(self, c: int, n_terms: int) -> Ints:
+        """Of the words of column c [U, K]."""
+        return self.codes[self.firsts[c, 1] : self.firsts[c + 1, 1]].reshape(-1, n_terms)
+
+    def cut(self, letters: Bytes) -> UnknownWords:
+        """Those of a text with these letters, without memory that was not needed."""
+        n, size = self.firsts[-1].tolist()
+        words = Strings(letters, self.words.begins[:n].copy(), self.words.ends[:n].copy())
+        return UnknownWords(words, self.codes[:size].copy(), self.firsts)
+
+    @property
+    def plain(self) -> Plain:
+        return tuple(self.words), self.codes, self.firsts
+
+
+@tight_kernel
+def as_unknown_words(plain: Plain) -> UnknownWords:
+    """UnknownWords of a plain tuple."""
+    return UnknownWords(Strings(*plain[0]), plain[1], plain[2])
+
+
+NO_WORDS = UnknownWords(Strings.of([], 0), np.empty(0, np.int32), np.zeros((1, 2), np.int64))
 
 
 class Batch(NamedTuple):
@@ -30,7 +60,7 @@ class Batch(NamedTuple):
 
     offsets: Longs  # [N + 1]
     forms: Ints  # [C, n]
-    unknown: tuple[UnknownWords, ...]  # of every column
+    unknown: UnknownWords
     pointers: Longs  # [n + 1]
     attributes: Ints  # [pointers[-1]]
     values: Floats  # [pointers[-1]], or [0] when all are 1

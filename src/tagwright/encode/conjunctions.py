@@ -18,7 +18,7 @@ from tagwright._jit import natural, tight_kernel
 from tagwright._simd import prefetch
 from tagwright.arrays import Ints, Longs, Plain
 from tagwright.attributes.templates import Cell
-from tagwright.encode.batch import UnknownWords
+from tagwright.encode.batch import Batch, UnknownWords, as_unknown_words
 from tagwright.encode.forms import N_EDGES, ColumnForms
 from tagwright.errors import TemplateError
 from tagwright.text.key_table import EMPTY, PREFETCH_DISTANCE, KeyTable, first_slot, slots_for
@@ -70,6 +70,7 @@ class Conjunction:
 
 class Cells(NamedTuple):
     """The cells of some groups of conjunctions, for kernels: group g has the cells pointers[g] to pointers[g + 1] − 1.
+    `wanted` lists the (column, term) pairs whose codes they need, a row of the token codes each.
 
     `word[-1] & word[0]` and `word[0] & word[1]` ask for the same pairs of words, one from the second word, the other
     from the first: conjunctions that are alike but for a shift are a group, whose keys are made, and looked up, once.
@@ -77,7 +78,9 @@ class Cells(NamedTuple):
 
     pointers: Longs  # [G + 1]
     cells: Longs  # [M, 3]: row of the token codes, offset, number of values
-    edges: Longs  # [J, 2]: for each row of the token codes, the code beyond the left end and beyond the right end
+    wanted: Longs  # [J, 5]: column, term, number of the column's terms, first and last of the codes of known forms
+    codes: Ints  # of known forms, a vector for each pair: a table of all terms would be read from further away
+    edges: Longs  # [J, 2]: for each pair, the code beyond the left end and beyond the right end
     margin: int  # how far beyond the ends of a sentence cells look
 
 
@@ -104,28 +107,23 @@ class Conjunctions:
         self._columns = tuple(columns)
 
     @cached_property
-    def _codes(self) -> tuple[Ints, ...]:
-        """The codes of all known forms that are wanted, a vector each: a table would be read from further away."""
-        return known_codes(self._plain[0], self._columns)
-
-    @cached_property
-    def _plain(self) -> Plain:
-        """Wanted codes, cells and hash tables, for kernels."""
+    def plain(self) -> Plain:
+        """Cells and Lookup, for kernels."""
         groups: dict[tuple[CellIndex, ...], list[tuple[int, int]]] = {}
         for c, member in enumerate(self.members):
             shift = member.index[0].offset
             relative = tuple(at._replace(offset=at.offset - shift) for at in member.index)
             groups.setdefault(relative, []).append((c, shift))
         pairs = [(cells, own[k : k + 2]) for cells, own in groups.items() for k in range(0, len(own), 2)]
-        margin = max(abs(at.offset) for member in self.members for at in member.index)
-        wanted, arrays = cell_arrays([cells for cells, _ in pairs], self._columns, margin)
+        margin = max((abs(at.offset) for member in self.members for at in member.index), default=0)
         slots = [self._shared_slots([c for c, _ in own]) for _, own in pairs]
         begins = np.cumsum([0, *map(len, slots)])
         rows, shifts = np.full((len(pairs), 2), NOBODY, np.int64), np.zeros((len(pairs), 2), np.int64)
         for g, (_, own) in enumerate(pairs):
             for k, (c, shift) in enumerate(own):
                 rows[g, k], shifts[g, k] = len(self._columns) + c, shift
-        return wanted, tuple(arrays), (np.concatenate(slots), begins, rows, shifts)
+        cells = make_cells([cells for cells, _ in pairs], self._columns, margin)
+        return tuple(cells), (np.concatenate([NO_SLOTS, *slots]), begins, rows, shifts)
 
     def _shared_slots(self, group: Sequence[int]) -> Longs:
         """The hash table of one group: keys, with the forms of both members."""
@@ -136,20 +134,12 @@ class Conjunctions:
             insert_forms(own, FORM_BITS * k, slots)
         return slots
 
-    def find(self, forms: Ints, unknown: Sequence[UnknownWords], offsets: Longs) -> None:
-        """The forms of all conjunctions into the rows of forms [C, n] after those of the columns."""
-        if not self.members:
-            return
-        wanted, cells, lookup = self._plain
-        codes, keys = room_for_keys(wanted, cells[-1], offsets)
-        new = tuple([words.codes for words in unknown])
-        find_combinations(wanted, cells, lookup, self._codes, new, offsets, codes, keys, forms)
+
+NO_SLOTS: Longs = np.empty(0, np.int64)
 
 
-def cell_arrays(
-    groups: Sequence[Sequence[CellIndex]], columns: Sequence[ColumnForms], margin: int
-) -> tuple[Longs, Cells]:
-    """The (column, term) pairs whose codes are wanted for every token [J, 2], and the cells of the groups."""
+def make_cells(groups: Sequence[Sequence[CellIndex]], columns: Sequence[ColumnForms], margin: int) -> Cells:
+    """The cells of some groups of conjunctions."""
     wanted = list(dict.fromkeys((at.column, at.term) for index in groups for at in index))
     cells = [
         (wanted.index((at.column, at.term)), at.offset, len(columns[at.column].vocabularies[at.term]))
@@ -157,35 +147,37 @@ def cell_arrays(
         for at in index
     ]
     edges = [columns[column].codes[:N_EDGES, term].tolist() for column, term in wanted]
-    arrays = (np.array(rows, np.int64) for rows in (wanted, cells, edges))
-    pairs, table, ends = (rows.reshape(-1, width) for rows, width in zip(arrays, (2, 3, N_EDGES), strict=True))
-    return pairs, Cells(np.cumsum([0, *map(len, groups)]), table, ends, margin)
+    codes = [columns[column].codes[:, term] for column, term in wanted]
+    ends = np.cumsum([0, *map(len, codes)])
+    pairs = [(c, k, len(columns[c].terms), ends[j], ends[j + 1]) for j, (c, k) in enumerate(wanted)]
+    arrays = (np.array(rows, np.int64) for rows in (cells, pairs, edges))
+    table, pair_rows, edge_rows = (rows.reshape(-1, width) for rows, width in zip(arrays, (3, 5, 2), strict=True))
+    pointers = np.cumsum([0, *map(len, groups)])
+    return Cells(pointers, table, pair_rows, np.concatenate([NO_CODES, *codes]), edge_rows, margin)
 
 
-def room_for_keys(wanted: Longs, margin: int, offsets: Longs) -> tuple[Ints, Longs]:
+NO_CODES: Ints = np.empty(0, np.int32)
+
+
+class KeyWork(NamedTuple):
     """Memory for the codes and keys of all tokens, and of the margins of their sentences."""
-    n = int(offsets[-1]) + 2 * margin * (len(offsets) - 1)
-    return np.empty((len(wanted), n), np.int32), np.empty(n, np.int64)
+
+    codes: Ints  # [J, n]
+    keys: Longs  # [n]
+
+    @classmethod
+    def build(cls, cells: Plain, n_tokens: int, n_sentences: int) -> KeyWork:
+        made = Cells(*cells)
+        n = n_tokens + 2 * made.margin * n_sentences
+        return cls(np.empty((len(made.wanted), n), np.int32), np.empty(n, np.int64))
 
 
-def known_codes(wanted: Longs, columns: Sequence[ColumnForms]) -> tuple[Ints, ...]:
-    """The codes of the wanted (column, term) pairs for all known forms [F]."""
-    return tuple(np.ascontiguousarray(columns[column].codes[:, term]) for column, term in wanted.tolist())
-
-
-def find_keys(
-    index: Sequence[CellIndex],
-    columns: Sequence[ColumnForms],
-    forms: Ints,
-    unknown: Sequence[UnknownWords],
-    offsets: Longs,
-) -> Longs:
+def find_keys(index: Sequence[CellIndex], columns: Sequence[ColumnForms], batch: Batch) -> Longs:
     """The key of a conjunction at every token; −1 where a cell is absent."""
-    wanted, arrays = cell_arrays([index], columns, max(abs(at.offset) for at in index))
-    check_size(arrays.cells[:, 2].tolist())
-    codes, keys = room_for_keys(wanted, arrays.margin, offsets)
-    new, out = tuple(words.codes for words in unknown), np.empty(int(offsets[-1]), np.int64)
-    find_tokens_keys(wanted, tuple(arrays), known_codes(wanted, columns), new, offsets, codes, keys, forms, out)
+    cells = make_cells([index], columns, max(abs(at.offset) for at in index))
+    check_size(cells.cells[:, 2].tolist())
+    work, out = KeyWork.build(cells, batch.n_tokens, batch.n_sentences), np.empty(batch.n_tokens, np.int64)
+    find_tokens_keys(tuple(cells), batch.unknown.plain, batch.offsets, tuple(work), batch.forms, out)
     return out
 
 
@@ -223,28 +215,30 @@ def insert_forms(keys: Longs, shift: int, slots: Longs) -> None:
 
 
 @tight_kernel
-def gather_codes(
-    wanted: Longs, cells: Cells, known: tuple[Ints, ...], unknown: tuple[Ints, ...], offsets: Longs, forms: Ints,
-    codes: Ints,
-) -> None:  # fmt: skip
-    """codes[j] = what term wanted[j, 1] of column wanted[j, 0] has for the form of each token: a known one, or an
-    unknown word of the batch. known: the codes of each pair for all known forms; unknown: all codes of the unknown
-    words of each column."""
-    for j in range(wanted.shape[0]):
-        column, term = wanted[j, 0], wanted[j, 1]
-        own, new, row, out = known[j], unknown[column], forms[column], codes[j]
-        n_known, q = own.shape[0], 0
+def gather_codes(cells: Cells, unknown: UnknownWords, offsets: Longs, forms: Ints, codes: Ints) -> int:
+    """codes[j] = what the wanted pair j has for the form of each token: a known one, or an unknown word. Returns the
+    number of tokens, margins included."""
+    q = offsets[offsets.shape[0] - 1] + 2 * cells.margin * (offsets.shape[0] - 1)
+    for j in range(cells.wanted.shape[0]):
+        column, term, n_terms, begin = cells.wanted[j, 0], cells.wanted[j, 1], cells.wanted[j, 2], cells.wanted[j, 3]
+        row, out, n_known, first = forms[column], codes[j], cells.wanted[j, 4] - begin, unknown.firsts[column, 1] + term
+        q = 0
         for i in range(offsets.shape[0] - 1):
             for _ in range(cells.margin):
                 out[natural(q)] = cells.edges[j, 0]
                 q += 1
             for p in range(offsets[i], offsets[i + 1]):
                 form = row[natural(p)]
-                out[natural(q)] = own[natural(form)] if form < n_known else new[form - n_known, term]
+                out[natural(q)] = (
+                    cells.codes[natural(begin + form)]
+                    if form < n_known
+                    else unknown.codes[first + (form - n_known) * n_terms]
+                )
                 q += 1
             for _ in range(cells.margin):
                 out[natural(q)] = cells.edges[j, 1]
                 q += 1
+    return int(q)
 
 
 @tight_kernel
@@ -261,7 +255,7 @@ def make_keys(cells: Cells, g: int, codes: Ints, keys: Longs) -> None:
 
 
 @tight_kernel
-def find_forms(slots: Longs, first: int, size: int, keys: Longs) -> None:
+def find_slots(slots: Longs, first: int, size: int, keys: Longs) -> None:
     """In the place of every key, the forms of both members."""
     n = keys.shape[0]
     for q in range(n):
@@ -277,17 +271,14 @@ def find_forms(slots: Longs, first: int, size: int, keys: Longs) -> None:
 
 
 @tight_kernel
-def find_combinations(
-    wanted: Longs, plain_cells: Plain, plain_lookup: Plain, known: tuple[Ints, ...], unknown: tuple[Ints, ...],
-    offsets: Longs, codes: Ints, keys: Longs, forms: Ints,
-) -> None:  # fmt: skip
-    """As Conjunctions.find: the forms of the conjunctions into the rows after those of the columns. known, unknown: as
-    for gather_codes. Work: codes, keys (room_for_keys)."""
-    cells, lookup = Cells(*plain_cells), Lookup(*plain_lookup)
-    gather_codes(wanted, cells, known, unknown, offsets, forms, codes)
+def find_combinations(conjunctions: Plain, unknown: UnknownWords, offsets: Longs, of_work: Plain, forms: Ints) -> None:
+    """The forms of all conjunctions into the rows of forms [C, n] after those of the columns. conjunctions:
+    Conjunctions.plain; of_work: KeyWork, plain."""
+    cells, lookup, work = Cells(*conjunctions[0]), Lookup(*conjunctions[1]), KeyWork(*of_work)
+    keys = work.keys[: gather_codes(cells, unknown, offsets, forms, work.codes)]
     for g in range(cells.pointers.shape[0] - 1):
-        make_keys(cells, g, codes, keys)
-        find_forms(lookup.slots, lookup.begins[g], lookup.begins[g + 1] - lookup.begins[g], keys)
+        make_keys(cells, g, work.codes, keys)
+        find_slots(lookup.slots, lookup.begins[g], lookup.begins[g + 1] - lookup.begins[g], keys)
         for k in range(2):
             if lookup.rows[g, k] != NOBODY:
                 row, shift = forms[lookup.rows[g, k]], lookup.shifts[g, k] + cells.margin
@@ -299,13 +290,13 @@ def find_combinations(
 
 @tight_kernel
 def find_tokens_keys(
-    wanted: Longs, plain_cells: Plain, known: tuple[Ints, ...], unknown: tuple[Ints, ...],
-    offsets: Longs, codes: Ints, keys: Longs, forms: Ints, out: Longs,
-) -> None:  # fmt: skip
+    of_cells: Plain, of_unknown: Plain, offsets: Longs, of_work: Plain, forms: Ints, out: Longs
+) -> None:
     """The keys of the one group that there is at every token, out [n]."""
-    cells = Cells(*plain_cells)
-    gather_codes(wanted, cells, known, unknown, offsets, forms, codes)
-    make_keys(cells, 0, codes, keys)
+    cells, work = Cells(*of_cells), KeyWork(*of_work)
+    unknown = as_unknown_words(of_unknown)
+    keys = work.keys[: gather_codes(cells, unknown, offsets, forms, work.codes)]
+    make_keys(cells, 0, work.codes, keys)
     for i in range(offsets.shape[0] - 1):
         for p in range(offsets[i], offsets[i + 1]):
             out[p] = keys[p + (2 * i + 1) * cells.margin]

@@ -16,17 +16,38 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
-from tagwright.arrays import Doubles, Ints, Longs
+from tagwright._jit import tight_kernel
+from tagwright.arrays import Doubles, Ints, Longs, Plain
 from tagwright.attributes.templates import Cell, FeatureSet, Term, attribute_name, join_values
 from tagwright.encode.attribute_dicts import encode_dicts, number_dicts
-from tagwright.encode.batch import Batch, UnknownWords
-from tagwright.encode.conjunctions import Conjunction, Conjunctions, find_cell, find_keys
-from tagwright.encode.forms import ColumnForms, distinct_values
+from tagwright.encode.batch import NO_WORDS, Batch, UnknownWords, as_unknown_words
+from tagwright.encode.conjunctions import (
+    Conjunction,
+    Conjunctions,
+    KeyWork,
+    find_cell,
+    find_combinations,
+    find_keys,
+)
+from tagwright.encode.forms import (
+    FOUND,
+    NEW_CHARACTER,
+    ColumnForms,
+    FormTables,
+    FormWork,
+    distinct_values,
+    find_forms,
+    room_for_unknown,
+)
 from tagwright.encode.text import Text
 from tagwright.encode.vocabulary import Vocabulary
+from tagwright.text.characters import meet_characters
+from tagwright.text.spelling import CharacterTables, character_tables
 from tagwright.text.strings import join
 
 
@@ -122,28 +143,42 @@ class Encoder:
 
     # ---- encoding ----
 
+    @cached_property
+    def plain(self) -> Plain:
+        """FormTables and Conjunctions.plain, for kernels."""
+        return tuple(FormTables.build(self.columns)), self.conjunctions.plain
+
     def encode(self, text: Text) -> Batch:
         """`text` as a Batch; unknown attributes are left out."""
         if self.features is None:
             return _batch_of_dicts(text, *encode_dicts(text, self.given.index))
-        n = int(text.offsets[-1])
-        forms = np.empty((len(self.slots), n), np.int32)
-        unknown = tuple(
-            column.find(text.columns[column.column], row) for row, column in zip(forms, self.columns, strict=False)
+        n, (pieces, _) = int(text.offsets[-1]), text.pieces(split=True)
+        forms, n_words, letters = np.empty((len(self.slots), n), np.int32), min(n, SOME_WORDS + n // 16), pieces[0]
+        while True:
+            unknown = room_for_unknown(self.columns, n_words)
+            work = EncodingWork.build(self, n, len(text.offsets) - 1, n_words, len(letters))
+            found = encode_text(pieces, text.offsets, self.plain, character_tables(), unknown.plain, tuple(work), forms)
+            if found == FOUND:
+                break
+            if found == NEW_CHARACTER:
+                meet_characters(letters)
+            else:
+                n_words = n
+        return Batch(
+            text.offsets, forms, unknown.cut(letters), np.zeros(n + 1, np.int64), NO_ATTRIBUTES, NO_VALUES, NO_LABELS
         )
-        self.conjunctions.find(forms, unknown, text.offsets)
-        return Batch(text.offsets, forms, unknown, np.zeros(n + 1, np.int64), NO_ATTRIBUTES, NO_VALUES, NO_LABELS)
 
     def find_keys(self, cells: Sequence[Cell], batch: Batch) -> Longs:
         """The key of some cells together at every token; −1 where one is absent."""
-        index = [find_cell(cell, self.columns) for cell in cells]
-        return find_keys(index, self.columns, batch.forms, batch.unknown, batch.offsets)
+        return find_keys([find_cell(cell, self.columns) for cell in cells], self.columns, batch)
 
     def codes_of(self, c: int, batch: Batch) -> Ints:
         """The codes of all forms of source c that occur in a batch, those of unknown words last."""
         known = self.sources[c].codes
-        unknown: UnknownWords | None = batch.unknown[c] if c < len(self.columns) else None
-        return known if unknown is None or len(unknown.codes) == 0 else np.concatenate([known, unknown.codes])
+        if c >= len(self.columns):
+            return known
+        unknown = batch.unknown.codes_of(c, known.shape[1])
+        return np.concatenate([known, unknown]) if len(unknown) else known
 
     # ---- reading ----
 
@@ -171,7 +206,7 @@ class Encoder:
 
 def _batch_of_dicts(text: Text, pointers: Longs, attributes: Ints, values: Doubles) -> Batch:
     forms = np.empty((0, len(text.items)), np.int32)
-    return Batch(text.offsets, forms, (), pointers, attributes, values, NO_LABELS)
+    return Batch(text.offsets, forms, NO_WORDS, pointers, attributes, values, NO_LABELS)
 
 
 def column_terms(features: FeatureSet) -> dict[int, list[Term]]:
@@ -220,6 +255,45 @@ def merge_keys(parts: Sequence[tuple[Longs, Longs]], least: int) -> Longs:
     return keys[counts >= least]
 
 
+class EncodingWork(NamedTuple):
+    """Memory for encode_tokens."""
+
+    forms: Plain  # FormWork
+    keys: Plain  # KeyWork
+
+    @classmethod
+    def build(cls, encoder: Encoder, n: int, n_sentences: int, n_words: int, n_letters: int) -> EncodingWork:
+        """For n tokens and sentences, unknown words of a column and letters, at most so many."""
+        forms = FormWork.build(encoder.columns, n, n_words, n_letters)
+        return cls(tuple(forms), tuple(KeyWork.build(encoder.conjunctions.plain[0], n, n_sentences)))
+
+
+@tight_kernel
+def encode_tokens(
+    text: Plain, first: int, offsets: Longs, encoder: Plain, characters: Plain, unknown: UnknownWords, of_work: Plain,
+    forms: Ints,
+) -> int:  # fmt: skip
+    """The forms of all sources for the tokens from `first` on, whose sentences begin at first + offsets [N + 1], into
+    forms [≥ C, ≥ n], and their unknown words; returns as find_forms does. text: letters, and where the strings of every
+    column begin and end [W, n]; encoder: Encoder.plain; of_work: EncodingWork, plain."""
+    n, work = offsets[offsets.shape[0] - 1], EncodingWork(*of_work)
+    tables, known = FormTables(*encoder[0]), CharacterTables(*characters)
+    found = find_forms(text, first, n, tables, known, work.forms, unknown, forms)
+    if found == FOUND:
+        find_combinations(encoder[1], unknown, offsets, work.keys, forms)
+    return found
+
+
+@tight_kernel
+def encode_text(
+    text: Plain, offsets: Longs, encoder: Plain, characters: Plain, unknown: Plain, work: Plain, forms: Ints
+) -> int:
+    """As encode_tokens, for all tokens; UnknownWords come as a plain tuple."""
+    return encode_tokens(text, 0, offsets, encoder, characters, as_unknown_words(unknown), work, forms)
+
+
+SOME_WORDS = 64
+"""Unknown words for which there is room at first."""
 NO_LABELS: Ints = np.empty(0, np.int32)
 NO_ATTRIBUTES: Ints = np.empty(0, np.int32)
 NO_VALUES: Doubles = np.empty(0)

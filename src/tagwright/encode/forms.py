@@ -12,17 +12,29 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
-from tagwright.arrays import Ints, Plain
+from tagwright._jit import tight_kernel
+from tagwright.arrays import Ints, Longs, Plain
 from tagwright.attributes.clusters import WordClusters
 from tagwright.attributes.templates import Term
 from tagwright.encode.batch import UnknownWords
 from tagwright.encode.vocabulary import Vocabulary
-from tagwright.text.spelling import Speller
-from tagwright.text.string_table import StringTable, StringTables, number_strings, number_unknown
+from tagwright.text.key_table import count_slots, n_slots
+from tagwright.text.spelling import (
+    NO_CLUSTERS,
+    WORDS_AHEAD,
+    CharacterTables,
+    CodeTables,
+    CodeWork,
+    Speller,
+    find_codes,
+    marks_for,
+    room_for_spelling,
+)
+from tagwright.text.string_table import NO_STRINGS, StringTable, StringTables, find_strings, number_some, number_strings
 from tagwright.text.strings import Strings, join
 
 N_EDGES = 2
@@ -38,7 +50,6 @@ class ColumnForms:
     codes: Ints  # [F, K]
     vocabularies: tuple[Vocabulary, ...]
     speller: Speller
-    tables: StringTables  # of the vocabularies
 
     @classmethod
     def build(
@@ -52,8 +63,7 @@ class ColumnForms:
     ) -> ColumnForms:
         """From distinct values, their codes, and the values of all terms."""
         speller = make_speller(terms, clusters)
-        tables = StringTables.build([vocabulary.strings for vocabulary in vocabularies])
-        return cls(column, tuple(terms), StringTable.build(values), codes, tuple(vocabularies), speller, tables)
+        return cls(column, tuple(terms), StringTable.build(values), codes, tuple(vocabularies), speller)
 
     @classmethod
     def learn(cls, column: int, terms: Sequence[Term], clusters: WordClusters | None, values: Strings) -> ColumnForms:
@@ -71,26 +81,99 @@ class ColumnForms:
     def n_known(self) -> int:
         return len(self.codes)
 
-    @cached_property
-    def _no_words(self) -> UnknownWords:
-        return UnknownWords(Strings.of([], 0), np.empty((0, len(self.terms)), np.int32))
-
-    @cached_property
-    def _plain_tables(self) -> Plain:
-        return tuple(self.tables.strings), *self.tables[1:]
-
     @property
     def values(self) -> list[str]:
         """The known values."""
         return self.table.strings.decode()
 
-    def find(self, values: Strings, forms: Ints) -> UnknownWords:
-        """The form of every value into forms [n]; returns the values that are not known."""
-        unknown = self.table.find(values, forms, N_EDGES)
-        if len(unknown) == 0:
-            return self._no_words
-        words = values.take(number_unknown(values, unknown, self.n_known, forms))
-        return UnknownWords(words, self.speller.look_up(words, self._plain_tables))
+
+class FormTables(NamedTuple):
+    """All columns of an encoder, for kernels."""
+
+    columns: Longs  # [C, 4]: which column of the text, its first term and the end of its last, what its terms need
+    known: Plain  # StringTables: the known values of every column
+    coding: Plain  # CodeTables
+
+    @classmethod
+    def build(cls, columns: Sequence[ColumnForms]) -> FormTables:
+        spellers = [column.speller for column in columns]
+        longest = max((speller.longest for speller in spellers), default=0)
+        ends = np.cumsum([0, *(len(column.terms) for column in columns)])
+        rows = [(c.column, ends[k], ends[k + 1], c.speller.wanted) for k, c in enumerate(columns)]
+        known = StringTables.build([column.table for column in columns])
+        vocabularies = StringTables.build([StringTable.build(v.strings) for c in columns for v in c.vocabularies])
+        terms = np.concatenate([np.empty((0, 3), np.int64), *(speller.terms(longest) for speller in spellers)])
+        clusters = max(
+            (column.speller.clusters for column in columns), key=lambda own: own.paths.n, default=NO_CLUSTERS
+        )
+        coding = terms, vocabularies.plain, clusters.plain
+        return cls(np.array(rows, np.int64).reshape(-1, 4), known.plain, coding)
+
+
+class FormWork(NamedTuple):
+    """Memory for find_forms, of n tokens at most."""
+
+    keys: Longs  # [n]
+    slots: Longs
+    firsts: Longs  # [n]
+    coding: Plain  # CodeWork
+
+    @classmethod
+    def build(cls, columns: Sequence[ColumnForms], n: int, n_words: int, n_letters: int) -> FormWork:
+        """n_words: unknown ones of a column, at most; n_letters: of the text."""
+        spellers = [column.speller for column in columns]
+        marks = marks_for(max((speller.longest for speller in spellers), default=0))
+        letters = room_for_spelling(
+            n_letters, n_words, max((speller.clusters.longest for speller in spellers), default=0)
+        )
+        ahead = np.empty((WORDS_AHEAD, 3, max((len(column.terms) for column in columns), default=0)), np.int64)
+        slots = np.empty(n_slots(n_words), np.int64)
+        return cls(np.empty(n, np.int64), slots, np.empty(n_words, np.int64), (letters, marks, ahead))
+
+
+def room_for_unknown(columns: Sequence[ColumnForms], n: int) -> UnknownWords:
+    """Memory for n unknown words of every column; their letters are those of the text."""
+    begins, ends = np.empty((2, n * len(columns)), np.int64)
+    codes = np.empty(n * sum(len(column.terms) for column in columns), np.int32)
+    return UnknownWords(NO_STRINGS._replace(begins=begins, ends=ends), codes, np.zeros((len(columns) + 1, 2), np.int64))
+
+
+FOUND, NEW_CHARACTER, NO_ROOM = range(3)
+
+
+@tight_kernel
+def find_forms(
+    text: Plain, p: int, n: int, tables: FormTables, characters: CharacterTables, of_work: Plain,
+    unknown: UnknownWords, forms: Ints,
+) -> int:  # fmt: skip
+    """The forms of the tokens p to p + n − 1 into forms [≥ C, ≥ n], and their unknown words. Returns FOUND;
+    NEW_CHARACTER, where a character was never met; NO_ROOM, where there are more unknown words than there is room
+    for."""
+    work, coding = FormWork(*of_work), CodeTables(*tables.coding)
+    for c in range(tables.columns.shape[0]):
+        column, first, last, wanted = (
+            tables.columns[c, 0], tables.columns[c, 1], tables.columns[c, 2], tables.columns[c, 3],
+        )  # fmt: skip
+        values = Strings(text[0], text[1][column][p : p + n], text[2][column][p : p + n])
+        row, w0, k0 = forms[c][:n], unknown.firsts[c, 0], unknown.firsts[c, 1]
+        n_unknown = find_strings(values, tables.known, c, N_EDGES, work.keys, row)
+        m = 0
+        if n_unknown > 0:
+            if n_unknown > work.firsts.shape[0]:
+                return NO_ROOM
+            n_known = N_EDGES + tables.known[2][c + 1] - tables.known[2][c]
+            slots = work.slots[: count_slots(n_unknown)]
+            m = number_some(values, work.keys[:n_unknown], n_known, slots, work.firsts, row)
+            for w in range(m):
+                k = work.firsts[w]
+                unknown.words.begins[w0 + w], unknown.words.ends[w0 + w] = values.begins[k], values.ends[k]
+            words = Strings(text[0], unknown.words.begins[w0 : w0 + m], unknown.words.ends[w0 : w0 + m])
+            if not find_codes(
+                words, coding, first, last, wanted, characters, CodeWork(*work.coding), unknown.codes[k0:]
+            ):
+                return NEW_CHARACTER
+        unknown.firsts[c + 1, 0], unknown.firsts[c + 1, 1] = w0 + m, k0 + m * (last - first)
+    return FOUND
 
 
 def make_speller(terms: Sequence[Term], clusters: WordClusters | None) -> Speller:

@@ -4,7 +4,8 @@ numbers as lists of strings (`name_labels`).
 sentences  as they were given
 offsets    [N + 1], where each sentence begins, and the end of the last
 width      columns of an item: 1 for strings, more for tuples, 0 for attribute dicts
-columns    the strings of every column, as pieces of one array of letters; none for attribute dicts
+letters    of all strings, a separator between two
+strings    where they begin and end, column after column; none for attribute dicts
 items      all items, sentence after sentence; made when somebody asks
 """
 
@@ -19,13 +20,14 @@ from itertools import accumulate, chain, pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from tagwright.arrays import Ints, Longs
+from tagwright.arrays import Bytes, Ints, Longs, Plain
 from tagwright.errors import DataError
 from tagwright.sequence import Item
-from tagwright.text.strings import Strings
+from tagwright.text.strings import Strings, join_lists
 
 Sentences = Sequence[Sequence[Item]]
 LISTS = {list}
+NO_LETTERS = join_lists([])
 NO_LISTS = (str, bytes, Mapping, Set)
 """What has a length, but no items in an order."""
 
@@ -33,11 +35,11 @@ NO_LISTS = (str, bytes, Mapping, Set)
 class Text:
     """As above."""
 
-    def __init__(self, sentences: Sentences, offsets: Longs, width: int, columns: tuple[Strings, ...] = ()) -> None:
+    def __init__(self, sentences: Sentences, offsets: Longs, width: int, letters: Bytes = NO_LETTERS) -> None:
         self.sentences = sentences
         self.offsets = offsets
         self.width = width
-        self.columns = columns
+        self.letters = letters
 
     @classmethod
     def build(
@@ -54,17 +56,45 @@ class Text:
         expected = width if width is not None else _width(next(iter(next(iter(X))))) if len(offsets) > 1 else 1
         if expected == 1:
             try:
-                return cls(X, offsets, 1, (Strings.of_lists(X, int(offsets[-1])),))  # type: ignore[arg-type]
-            except (TypeError, ValueError):
-                pass  # some item is no string, or there are not as many as there should be: which is said below
+                return cls(X, offsets, 1, join_lists(X))  # type: ignore[arg-type]
+            except TypeError:
+                pass  # some item is no string: which is said below
         text = cls(X, offsets, expected)
         if _widths(text.items) - {expected}:
             _refuse_item(text, argument, given=width is not None)
         if expected > 0:
-            columns = [[item[c] for item in text.items] for c in range(expected)]  # type: ignore[index]
-            strings = tuple(Strings.of(column, len(column)) for column in columns)  # type: ignore[arg-type]
-            text = cls(X, offsets, expected, strings)
+            text.letters = join_lists(text._lists)
         return text
+
+    @property
+    def _lists(self) -> Sequence[Sequence[str]]:
+        """Strings as they were joined."""
+        if self.width == 1:
+            return self.sentences  # type: ignore[return-value]
+        return [[item[c] for item in self.items] for c in range(self.width)]  # type: ignore[index, misc]
+
+    @cached_property
+    def strings(self) -> Strings:
+        try:
+            return Strings.split(self.letters, self._lists, self.width * int(self.offsets[-1]))
+        except ValueError:
+            _ = self.items  # which says what is wrong
+            raise
+
+    def pieces(self, *, split: bool = False) -> tuple[Plain, bool]:
+        """Letters, and where strings begin and end [W, n], for kernels; and whether the kernel must find that first."""
+        n = int(self.offsets[-1])
+        if split or self.width > 1 or "strings" in self.__dict__:
+            letters, begins, ends = self.strings
+            return (letters, begins.reshape(self.width, n), ends.reshape(self.width, n)), False
+        return (self.letters, np.empty((1, n), np.int64), np.empty((1, n), np.int64)), True
+
+    @property
+    def columns(self) -> tuple[Strings, ...]:
+        """The strings of every column."""
+        letters, *bounds = self.strings
+        rows = (own.reshape(self.width, -1) for own in bounds)
+        return tuple(Strings(letters, *own) for own in zip(*rows, strict=True))
 
     @cached_property
     def items(self) -> list[Item]:

@@ -8,7 +8,7 @@ learner's own (`_fit`); everything else is here.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property, partial
 from itertools import chain, islice
 from pathlib import Path
@@ -17,7 +17,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from tagwright.arrays import Bools, Doubles, Longs
+from tagwright.arrays import Bools, Doubles, Ints, Longs
 from tagwright.attributes.templates import FeatureSet, resolve, split_clusters
 from tagwright.calibration import Platt
 from tagwright.encode.batch import Batch
@@ -25,7 +25,7 @@ from tagwright.encode.encoder import Encoder
 from tagwright.encode.text import Sentences, Text, list_sentences, name_labels
 from tagwright.errors import DataError, ParameterError
 from tagwright.io.spans import allowed_transitions, detect_scheme
-from tagwright.learners._batches import Allowed, Decode, Request, Result, SentenceRange, map_runs
+from tagwright.learners._batches import Allowed, Request, Result, SentenceRange, map_runs
 from tagwright.learners._decoder import Decoder, Scores, check_weights
 from tagwright.learners._estimator import ANYTHING, FLAG, JOBS, SEED, Estimator, fitted, of_one_fit, parameter
 from tagwright.learners._labels import Labels, check_labels, number_labels
@@ -121,12 +121,20 @@ class SequenceTagger(Estimator):
         if not JOBS.accepts(n_jobs):
             raise ParameterError(f"n_jobs must be {JOBS.expected}, found {n_jobs!r}")
         self._check_fitted()
-        decode = self.decoder_.best if decoding == "viterbi" else self.decoder_.best_by_position
-        request = Request.build(X, allowed, n_jobs)
-        names = self.label_array_
+        request, names, encoder, decoder = (
+            Request.build(X, allowed, n_jobs),
+            self.label_array_,
+            self.encoder_,
+            self.decoder_,
+        )
+
+        def decode(text: Text, mask: Bools | None) -> Ints:
+            if decoding == "viterbi":
+                return decoder.tag(encoder, text, mask)
+            return decoder.best_by_position(encoder.encode(text), mask)
 
         def tag(run: SentenceRange) -> list[list[str]]:
-            return name_labels(*request.decode(self.encoder_, self.labels_, run, decode), names)
+            return name_labels(*request.decode(encoder.width, self.labels_, run, decode), names)
 
         found = map_runs(tag, request.runs, n_jobs)
         return found[0] if len(found) == 1 else list(chain.from_iterable(found))
@@ -207,11 +215,15 @@ class SequenceTagger(Estimator):
         predicted = chain.from_iterable(self.predict(X))
         return sum(a == b for a, b in zip(flat, predicted, strict=True)) / len(flat)
 
-    def _decoded(self, X: Sentences, allowed: Allowed | None, decode: Decode[Result]) -> Iterator[tuple[Result, Longs]]:
+    def _decoded(
+        self, X: Sentences, allowed: Allowed | None, decode: Callable[[Batch, Bools | None], Result]
+    ) -> Iterator[tuple[Result, Longs]]:
         """What `decode` makes of every batch of `X`, which has no empty sentences, and where all sentences begin."""
-        request = Request.build(X, allowed)
+        request, encoder = Request.build(X, allowed), self.encoder_
         for run in request.runs:
-            yield request.decode(self.encoder_, self.labels_, run, decode)
+            yield request.decode(
+                encoder.width, self.labels_, run, lambda text, mask: decode(encoder.encode(text), mask)
+            )
 
     @cached_property
     def label_array_(self) -> NDArray[np.object_]:

@@ -1,6 +1,6 @@
 """Sentences to predict, cut into batches: each is encoded and decoded by itself, on its thread.
 
-    X, allowed ─► Request ─► Batch and mask, run by run ─► decode ─► results
+    X, allowed ─► Request ─► Text and mask, run by run ─► decode ─► results
 
 Empty sentences are not in a batch. Errors name the sentence as the user counts.
 """
@@ -15,8 +15,6 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from tagwright.arrays import Bools, Longs, Workers
-from tagwright.encode.batch import Batch
-from tagwright.encode.encoder import Encoder
 from tagwright.encode.text import Sentences, Text, list_sentences, sentence_offsets
 from tagwright.errors import DataError
 from tagwright.learners._labels import allowed_mask, list_allowed
@@ -26,7 +24,7 @@ Allowed = Sequence[Sequence[object]]
 SentenceRange = tuple[int, int]
 """The first sentence of a batch, and the end of its last."""
 Result = TypeVar("Result")
-Decode = Callable[[Batch, Bools | None], Result]
+Decode = Callable[[Text, Bools | None], Result]
 
 
 class Request(NamedTuple):
@@ -45,36 +43,34 @@ class Request(NamedTuple):
         offsets, n_empty = sentence_offsets(sentences)
         most = BATCH_TOKENS
         if n_jobs not in (None, 1):
-            most = min(most, max(LEAST_TOKENS, -(-int(offsets[-1]) // count_jobs(n_jobs))))
+            most = min(most, max(LEAST_TOKENS, -(-int(offsets[-1]) // (4 * count_jobs(n_jobs)))))
         entries = None if allowed is None else list_allowed(allowed, len(sentences))
         return cls(sentences, entries, offsets, n_empty, _runs(offsets, most))
 
-    def decode(
-        self, encoder: Encoder, labels: list[str], run: SentenceRange, decode: Decode[Result]
-    ) -> tuple[Result, Longs]:
-        """What `decode` makes of one batch, and where all of its sentences, the empty ones too, begin."""
+    def decode(self, width: int, labels: list[str], run: SentenceRange, decode: Decode[Result]) -> tuple[Result, Longs]:
+        """What `decode` makes of one batch, and where all of its sentences, the empty ones too, begin. width: columns
+        of an item, as in training."""
         first, last = run
         offsets = self.offsets[first : last + 1]
         if first:
             offsets = offsets - offsets[0]
         present = np.flatnonzero(np.diff(offsets)) if self.n_empty else None
         try:
-            return decode(*self._encode(encoder, labels, run, offsets, present)), offsets
+            return decode(*self._read(width, labels, run, offsets, present)), offsets
         except DataError as error:
             raise _renumber(error, np.arange(first, last) if present is None else first + present) from None
 
-    def _encode(
-        self, encoder: Encoder, labels: list[str], run: SentenceRange, offsets: Longs, present: Longs | None
-    ) -> tuple[Batch, Bools | None]:
+    def _read(
+        self, width: int, labels: list[str], run: SentenceRange, offsets: Longs, present: Longs | None
+    ) -> tuple[Text, Bools | None]:
         part = self.sentences[slice(*run)]
         entries = None if self.allowed is None else self.allowed[slice(*run)]
         if present is not None:
             part = [part[i] for i in present.tolist()]
             entries = None if entries is None else [entries[i] for i in present.tolist()]
             offsets = np.append(offsets[present], offsets[-1])
-        text = Text.build(part, width=encoder.width, offsets=offsets)
-        mask = None if entries is None else allowed_mask(entries, text, labels)
-        return encoder.encode(text), mask
+        text = Text.build(part, width=width, offsets=offsets)
+        return text, None if entries is None else allowed_mask(entries, text, labels)
 
 
 def _renumber(error: DataError, numbers: Longs) -> DataError:

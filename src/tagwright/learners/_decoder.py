@@ -22,6 +22,8 @@ from tagwright.chain.span_probability import span_probabilities
 from tagwright.chain.trigrams import Trigrams
 from tagwright.chain.viterbi import Steps
 from tagwright.encode.batch import Batch
+from tagwright.encode.encoder import Encoder
+from tagwright.encode.text import Text
 from tagwright.errors import DataError, ParameterError
 from tagwright.io.spans import Borders
 from tagwright.scores.linear import LinearScores
@@ -87,6 +89,14 @@ class Decoder:
             self._ready_tagging()
         else:
             self._ready_steps()
+
+    def tag(self, encoder: Encoder, text: Text, allowed: Bools | None = None) -> Ints:
+        """The best label of every token of a text [n]."""
+        if not self._plain or allowed is not None or encoder.features is None:
+            return self.best(encoder.encode(text), allowed)
+        labels, scores = self._ready_tagging().best_of_text(text)
+        self._check_possible(scores, 0)
+        return labels
 
     def best(self, data: Batch, allowed: Bools | None = None) -> Ints:
         """The best label of every token [n]."""
@@ -198,11 +208,9 @@ class Decoder:
 
     def _ready_tagging(self) -> LinearTagging:
         if self._tagging is None:
-            steps, words = Steps.build(*self.chain_scores, self.scores.dtype), self.dictionary
-            self._steps = steps
+            self._steps = steps = Steps.build(*self.chain_scores, self.scores.dtype)
             assert isinstance(self.scores, LinearScores)
-            sets = None if words is None else (words.pointers, words.labels)
-            self._tagging = LinearTagging(self.scores, steps, sets)
+            self._tagging = LinearTagging(self.scores, steps, self.dictionary)
         return self._tagging
 
     def _runs(self, data: Batch, allowed: Bools | None) -> Iterator[tuple[int, int, Floats]]:

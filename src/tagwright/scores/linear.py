@@ -24,11 +24,12 @@ import numpy as np
 from tagwright._jit import natural, tight_kernel
 from tagwright._simd import prefetch, prefetch_two, sum_rows, sum_two_tables
 from tagwright.arrays import Floats, Ints, Longs, Plain, Workers, empty_rows, padded, zero_rows
-from tagwright.encode.batch import Batch
+from tagwright.encode.batch import Batch, UnknownWords, as_unknown_words
 from tagwright.encode.encoder import Encoder
 from tagwright.scores.row_index import (
     NOWHERE,
     SHORT,
+    ColumnSlots,
     LabelWeights,
     Locations,
     Pattern,
@@ -88,35 +89,19 @@ class LinearMap:
             tasks += [(c, f, min(f + step, source.n_known)) for f in range(0, source.n_known, step)]
 
         def fill(c: int, first: int, last: int) -> None:
-            codes, S = self.encoder.sources[c].codes[first:last], self.index.slots[c].n_slots
-            locations = self.index.of_forms(c)[first * S : last * S]
-            fill_table(codes, *self._fixed[c], locations, tuple(own), shared.reshape(-1), table, 0, self._work())
+            codes, slots = self.encoder.sources[c].codes[first:last], self.index.slots[c]
+            locations = self.index.of_forms(c)[first * slots.n_slots : last * slots.n_slots]
+            fill_table(
+                codes.reshape(-1), codes.shape[1], tuple(slots), self.shared.bases[c], self.n_labels, locations,
+                tuple(own), shared.reshape(-1), table, 0, self.work_for_sums(),
+            )  # fmt: skip
 
         (workers or ALONE).run(fill, tasks)
         return LinearScores(self, own, shared, table)
 
-    @cached_property
-    def _fixed(self) -> list[tuple[Plain, Longs, int]]:
-        """What fill_table wants to know of every source."""
-        pairs = zip(self.index.slots, self.shared.bases, strict=True)
-        return [(tuple(own), bases, self.n_labels) for own, bases in pairs]
-
-    def _work(self) -> Longs:
+    def work_for_sums(self) -> Longs:
+        """Memory for fill_table."""
         return np.empty((3, self.shared.most), np.int64)
-
-    def of_unknown(self, batch: Batch, weights: Plain, shared: Floats) -> tuple[Locations, Floats]:
-        """The locations of a batch's unknown words, and their rows, which are numbered after those of the table.
-        weights: plain; shared: as one vector."""
-        begins = [0]
-        for slots, words in zip(self.index.slots, batch.unknown, strict=False):
-            begins.append(begins[-1] + len(words.codes) * len(slots[0]))
-        locations, table = np.empty(begins[-1], np.int32), empty_rows((begins[-1], self.width), self.dtype)
-        first = last = self.index.n_rows
-        for words, begin, fixed in zip(batch.unknown, begins, self._fixed, strict=False):
-            if len(words.codes):
-                own = locations[begin:]
-                last = fill_unknown(words.codes, *fixed, own, weights, shared, table, first, last, self._work())
-        return Locations(locations, np.array(begins, np.int64)), table
 
 
 ALONE = Workers(1)
@@ -162,16 +147,18 @@ class LinearScores:
         return ScoreTables(self.table, self.table[:0], self.weights)
 
     @cached_property
-    def _plain(self) -> tuple[Plain, Floats]:
-        """For `of_unknown`."""
-        return tuple(self.weights), self.shared.reshape(-1)
+    def for_unknown(self) -> Plain:
+        """UnknownScores, for kernels."""
+        bases = np.concatenate([np.empty(0, np.int64), *self.map.shared.bases[: len(self.encoder.columns)]])
+        return tuple(self.map.index.of_columns), bases, self.shared.reshape(-1), self.n_labels, len(self.table)
 
     def look_at(self, batch: Batch) -> tuple[Locations, ScoreTables]:
         """The locations of a batch's unknown words, and what all its locations lead to."""
-        if not sum([len(words.codes) for words in batch.unknown]):
+        if batch.unknown.words.n == 0:
             return NO_UNKNOWN, self.tables
-        unknown, rows = self.map.of_unknown(batch, *self._plain)
-        return unknown, ScoreTables(self.table, rows, self.weights)
+        rows = UnknownRows.build(self, batch.unknown.words.n)
+        score_unknown(batch.unknown.plain, self.for_unknown, tuple(self.weights), tuple(rows))
+        return Locations(rows.locations, rows.begins), ScoreTables(self.table, rows.table, self.weights)
 
     def rows(self, batch: Batch) -> LinearRows:
         """The scores of a batch."""
@@ -211,21 +198,22 @@ def sorting_room(n_slots: int) -> Ints:
 
 @tight_kernel
 def fill_table(
-    codes: Ints, of_slots: Plain, shared_bases: Longs, Y: int, locations: Ints, of_weights: Plain, shared: Floats,
-    table: Floats, first_row: int, work: Longs,
+    codes: Ints, K: int, of_slots: Plain, shared_bases: Longs, Y: int, locations: Ints, of_weights: Plain,
+    shared: Floats, table: Floats, first_row: int, work: Longs,
 ) -> None:  # fmt: skip
-    """The rows of all forms with these codes and locations; table[r] is row first_row + r. SlotArrays and LabelWeights
-    come as plain tuples; work [3, K]. Shared rows come first: a vector waits for a number just stored in it."""
+    """The rows of all forms with these codes, K each, and locations; table[r] is row first_row + r. SlotArrays and
+    LabelWeights come as plain tuples; work [3, K]. Shared rows come first: a vector waits for a number just stored in
+    it."""
     slots, weights = SlotArrays(*of_slots), LabelWeights(*of_weights)
     firsts, begins, ends = work[0], work[1], work[2]
     S = slots.offsets.shape[0]
-    for f in range(codes.shape[0]):
+    for f in range(codes.shape[0] // max(K, 1)):
         for s in range(S):
             if locations[f * S + s] < 0:
                 continue
             n_rows, n_lists = 0, 0
             for k in range(slots.pointers[s], slots.pointers[s + 1]):
-                code = codes[f, natural(slots.terms[k])]
+                code = codes[natural(f * K + slots.terms[k])]
                 if code < 0:
                     continue
                 if shared_bases[k] != NO_ROW:
@@ -246,16 +234,58 @@ def fill_table(
                     row[natural(weights.labels[natural(w)])] += weights.values[natural(w)]
 
 
+class UnknownScores(NamedTuple):
+    """What the rows of unknown words are made of, beside the weights."""
+
+    slots: Plain  # ColumnSlots
+    shared_bases: Longs  # of all (slot, term) pairs
+    shared: Floats
+    n_labels: int
+    n_rows: int  # of the table
+
+
+class UnknownRows(NamedTuple):
+    """The locations of unknown words, and their rows, which are numbered after those of the table: row R + u is
+    table[u]."""
+
+    locations: Ints
+    begins: Longs  # [C + 1]: where the locations of every column begin
+    table: Floats  # [U, P]
+    work: Longs
+
+    @classmethod
+    def build(cls, scores: LinearScores, n: int) -> UnknownRows:
+        """For n unknown words of every column."""
+        columns = scores.map.index.of_columns.columns
+        size = n * int(columns[-1, 0])
+        table = empty_rows((size, scores.width), scores.dtype)
+        return cls(np.empty(size, np.int32), np.zeros(len(columns), np.int64), table, scores.map.work_for_sums())
+
+
 @tight_kernel
-def fill_unknown(
-    codes: Ints, of_slots: Plain, shared_bases: Longs, Y: int, locations: Ints, of_weights: Plain, shared: Floats,
-    table: Floats, first_row: int, n_rows: int, work: Longs,
-) -> int:  # fmt: skip
-    """The locations of unknown words with these codes, new rows being numbered from n_rows, and these rows; returns
-    their end."""
-    last = locate_forms(codes, of_slots, of_weights[0], n_rows, locations)
-    fill_table(codes, of_slots, shared_bases, Y, locations, of_weights, shared, table, first_row, work)
-    return last
+def add_unknown(unknown: UnknownWords, of_scores: Plain, of_weights: Plain, rows: UnknownRows) -> None:
+    """The locations of unknown words, and their rows. of_scores: UnknownScores; of_weights: LabelWeights."""
+    scores = UnknownScores(*of_scores)
+    slots, n_rows, at = ColumnSlots(*scores.slots), scores.n_rows, 0
+    for c in range(slots.columns.shape[0] - 1):
+        s0, s1, k0, k1 = slots.columns[c, 0], slots.columns[c + 1, 0], slots.columns[c, 1], slots.columns[c + 1, 1]
+        own = slots.offsets[s0:s1], slots.pointers[s0 + c : s1 + c + 1], slots.terms[k0:k1], slots.bases[k0:k1]
+        codes, K = unknown.codes[unknown.firsts[c, 1] : unknown.firsts[c + 1, 1]], slots.columns[c, 2]
+        end = at + (s1 - s0) * (unknown.firsts[c + 1, 0] - unknown.firsts[c, 0])
+        locations = rows.locations[at:end]
+        rows.begins[c] = at
+        n_rows = locate_forms(codes, K, own, of_weights[0], n_rows, locations)
+        fill_table(
+            codes, K, own, scores.shared_bases[k0:k1], scores.n_labels, locations, of_weights, scores.shared,
+            rows.table, scores.n_rows, rows.work,
+        )  # fmt: skip
+        at = end
+
+
+@tight_kernel
+def score_unknown(of_unknown: Plain, scores: Plain, weights: Plain, rows: Plain) -> None:
+    """As add_unknown, with plain tuples."""
+    add_unknown(as_unknown_words(of_unknown), scores, weights, UnknownRows(*rows))
 
 
 # What is natural below: locations come from locate_forms, weights and their labels from a Pattern (labels below Y,

@@ -17,6 +17,7 @@ numbered after those of the table.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
 from typing import NamedTuple
 
@@ -86,6 +87,22 @@ def slot_arrays(encoder: Encoder) -> list[SlotArrays]:
     return arrays
 
 
+class ColumnSlots(NamedTuple):
+    """The slots of all columns of an encoder, end to end, for the kernels that look at unknown words."""
+
+    columns: Longs  # [C + 1, 3]: first slot, first (slot, term) pair, number of terms
+    offsets: Longs
+    pointers: Longs  # from the first slot of column c, plus c, on
+    terms: Longs
+    bases: Longs
+
+    @classmethod
+    def build(cls, slots: Sequence[SlotArrays], n_terms: Sequence[int]) -> ColumnSlots:
+        firsts = np.cumsum([0, *(own.n_slots for own in slots)]), np.cumsum([0, *(len(own.terms) for own in slots)])
+        parts = [np.concatenate([np.empty(0, np.int64), *own]) for own in zip(*slots, strict=True)]
+        return cls(np.stack([*firsts, [*n_terms, 0]], axis=1), *(parts or [np.empty(0, np.int64)] * 4))
+
+
 class Locations(NamedTuple):
     """The locations of all forms, source after source: form f of source c has those of its S slots from
     begins[c] + f · S on."""
@@ -100,7 +117,8 @@ class RowIndex:
     def __init__(self, encoder: Encoder, pattern: Pattern) -> None:
         self.pattern = pattern
         self.slots = slot_arrays(encoder)
-        self.n_columns = len(encoder.columns)
+        n = len(encoder.columns)
+        self.of_columns = ColumnSlots.build(self.slots[:n], [len(column.terms) for column in encoder.columns])
         codes = [source.codes for source in encoder.sources]
         self.known, self.n_rows = self._locate(codes)
         readers = [
@@ -117,7 +135,9 @@ class RowIndex:
         locations = np.empty(int(begins[-1]), np.int32)
         for c, own in enumerate(codes):
             part = locations[begins[c] : begins[c + 1]]
-            n_rows = locate_forms(own, tuple(self.slots[c]), self.pattern.pointers, n_rows, part)
+            n_rows = locate_forms(
+                own.reshape(-1), own.shape[1], tuple(self.slots[c]), self.pattern.pointers, n_rows, part
+            )
         return Locations(locations, begins[:-1]), n_rows
 
     def of_forms(self, c: int) -> Ints:
@@ -138,19 +158,20 @@ class RowIndex:
 
 
 @tight_kernel
-def locate_forms(codes: Ints, of_slots: Plain, pointers: Longs, n_rows: int, locations: Ints) -> int:
-    """locations[f · S + s] of all forms with these codes; new rows are numbered from n_rows. Returns their end."""
+def locate_forms(codes: Ints, K: int, of_slots: Plain, pointers: Longs, n_rows: int, locations: Ints) -> int:
+    """locations[f · S + s] of all forms with these codes, K each; new rows are numbered from n_rows. Returns their
+    end."""
     slots = SlotArrays(*of_slots)
-    S = slots.offsets.shape[0]
-    for f in range(codes.shape[0]):
-        if f + 1 < codes.shape[0]:  # ask for what the next form reads
+    S, n = slots.offsets.shape[0], codes.shape[0] // max(K, 1)
+    for f in range(n):
+        if f + 1 < n:  # ask for what the next form reads
             for k in range(slots.pointers[S]):
-                prefetch(pointers, slots.bases[k] + max(0, codes[f + 1, slots.terms[k]]))
+                prefetch(pointers, slots.bases[k] + max(0, codes[(f + 1) * K + slots.terms[k]]))
         for s in range(S):
             begin, n, size = 0, 0, 0  # first weight of the last attribute that has any; such attributes; its weights
             k = slots.pointers[s]
             while k < slots.pointers[s + 1] and n < 2:  # two attributes make it a row
-                code = codes[f, slots.terms[k]]
+                code = codes[f * K + slots.terms[k]]
                 if code >= 0:
                     a = slots.bases[k] + code
                     if pointers[a + 1] > pointers[a]:

@@ -241,7 +241,7 @@ class TableScores:
 
     def rows(self, batch: Batch) -> TableRows:
         """The scores of a batch."""
-        words = batch.unknown[0].words
+        words = batch.unknown.words_of(0)
         unknown = zero_rows((words.n, self.width), self.dtype)
         if words.n:
             unknown[:, : self.n_labels] = np.log(self.smoothing * self.spelling.suggest(words.decode()))

@@ -90,6 +90,33 @@ def shape_number(character: str) -> int:
 SHAPES = CodePointTable(np.uint32, shape_number)
 
 
+POINT_BITS, CASED, CASE_IGNORABLE = (1 << 24) - 1, 1 << 24, 1 << 25
+CAPITAL_SIGMA, FINAL_SIGMA = 0x3A3, 0x3C2
+"""Its lower case depends on the letters around it: ς at the end of a word, else σ."""
+DOTTED_CAPITAL_I = 0x130
+"""The one character whose lower case is two: i and a dot above."""
+
+
+def lower_number(character: str) -> int:
+    """The code point of its lower case, FIRST_POINT up, and two bits that decide about a sigma beside it (Unicode's
+    Final_Sigma): whether it is a letter with case, and whether it is passed over. Python tells them by what it makes of
+    such a sigma."""
+    cased = f"{character}Σ".lower().endswith("ς")
+    ignorable = not cased and f"A{character}Σ".lower().endswith("ς")
+    return (ord(character.lower()[0]) + FIRST_POINT) | CASED * cased | CASE_IGNORABLE * ignorable
+
+
+LOWERS = CodePointTable(np.uint32, lower_number)
+
+
+def meet_characters(letters: NDArray[np.uint8]) -> None:
+    """Put all characters of some text in UTF-8 into the tables."""
+    text = letters.tobytes().decode("utf-8", "surrogatepass")
+    points = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
+    for table in (CLASSES, SHAPES, LOWERS):
+        table.meet(points)
+
+
 def capitalised(first: Any, rest: Any) -> Any:
     return first & CAPITAL != 0
 

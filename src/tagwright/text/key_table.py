@@ -47,7 +47,14 @@ def slots_for(n: int) -> Longs:
 
 def n_slots(n: int) -> int:
     """Numbers in the slots for n keys, a power of two: a quarter to a half of them will be taken."""
-    return 4 << max(1, n).bit_length()
+    size = 8
+    while size <= 4 * n:
+        size *= 2
+    return size
+
+
+count_slots = tight_kernel(n_slots)
+"""The same for kernels."""
 
 
 @tight_kernel

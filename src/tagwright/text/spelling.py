@@ -13,7 +13,7 @@ function: a line in FUNCTIONS with marks of its own, and the lines in `mark_word
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -26,18 +26,26 @@ from tagwright.errors import TemplateError
 from tagwright.text import characters
 from tagwright.text.characters import (
     CAPITAL,
+    CAPITAL_SIGMA,
+    CASE_IGNORABLE,
+    CASED,
     CLASSES,
     DIGIT,
+    DOTTED_CAPITAL_I,
+    FINAL_SIGMA,
     FIRST_POINT,
     LOWER,
+    LOWERS,
+    POINT_BITS,
     SHAPES,
     TESTS,
     Classes,
     Test,
     flag_grid,
+    meet_characters,
 )
 from tagwright.text.key_table import first_slot
-from tagwright.text.string_table import UNKNOWN, find_number, string_key
+from tagwright.text.string_table import UNKNOWN, StringTable, find_number, string_key
 from tagwright.text.strings import ABSENT, PADDING, Strings, copy_letters
 
 LONGEST_AFFIX = 32
@@ -131,11 +139,11 @@ FUNCTIONS: dict[str, Function] = {
 }
 
 
-class Paths(Protocol):
-    """Word clusters: the path of every word as bits (attributes/clusters.py)."""
+class Clusters(Protocol):
+    """Word clusters (attributes/clusters.py)."""
 
-    def find_paths(self, words: Strings, lowered: Strings) -> Strings:
-        """The path of every word, absent where it has none."""
+    @property
+    def tables(self) -> ClusterTables: ...
 
 
 class Pieces(NamedTuple):
@@ -150,82 +158,83 @@ class Pieces(NamedTuple):
         return Strings(self.letters, self.begins[:, k].copy(), self.ends[:, k].copy())
 
 
-class Sources(NamedTuple):
-    """Words, their lower case (none: they are ASCII), and the paths of their clusters (none: nobody asks)."""
-
-    words: Strings
-    lowered: Strings
-    paths: Strings
-
-
-NOTHING = Strings.of([], 0)
-
-
 class CharacterTables(NamedTuple):
     """What is known of characters."""
 
     classes: Classes
     shapes: NDArray[np.uint32]
+    lowers: NDArray[np.uint32]
     flags: NDArray[np.uint16]
+
+
+class ClusterTables(NamedTuple):
+    """Words that have a cluster, and the path of each."""
+
+    words: StringTable
+    paths: Strings
+
+    @property
+    def plain(self) -> Plain:
+        return (tuple(self.words.strings), self.words.slots), tuple(self.paths)
+
+    @property
+    def longest(self) -> int:
+        return int((self.paths.ends - self.paths.begins).max(initial=0))
+
+
+NO_CLUSTERS = ClusterTables(StringTable.build(Strings.of([], 0)), Strings.of([], 0))
+
+
+def character_tables() -> Plain:
+    """CharacterTables, plain. They grow as characters are met: a kernel that comes to a new one stops, and is called
+    again after meet_characters."""
+    return CLASSES.numbers, SHAPES.numbers, LOWERS.numbers, flag_grid()
 
 
 class Speller:
     """Some functions with their arguments, ready to be run on any words."""
 
-    def __init__(self, terms: Sequence[tuple[str, int | None]], clusters: Paths | None = None) -> None:
-        pairs = [(FUNCTIONS[name], argument or 0) for name, argument in terms]
-        paths = [argument for f, argument in pairs if f.source == CLUSTER and f.cut == PREFIX]
+    def __init__(self, terms: Sequence[tuple[str, int | None]], clusters: Clusters | None = None) -> None:
+        self._pairs = [(FUNCTIONS[name], argument or 0) for name, argument in terms]
+        paths = [argument for f, argument in self._pairs if f.source == CLUSTER and f.cut == PREFIX]
         if clusters is None and paths:
             raise TemplateError(
                 f"`cluster({paths[0]})` needs word clusters: give features=(templates, "
                 "WordClusters.learn(sentences)), on the command line --clusters FILE"
             )
-        affixes = [argument for f, argument in pairs if f.cut in (PREFIX, SUFFIX) and f.source != CLUSTER]
-        self._longest = max(affixes, default=0)
-        self.terms = np.array(  # [K, 3]: two marks, and bytes that the value has at most (0: any number)
-            [(*f.marks(n, self._longest), n if f.cut == PREFIX and f.source == CLUSTER else 0) for f, n in pairs],
-            np.int64,
-        ).reshape(-1, 3)
-        lowers = any(f.cut != MADE and f.source != WRITTEN for f, _ in pairs)
-        self._wanted = WANTS_LOWER * lowers | WANTS_DIGITS * any(f is FUNCTIONS["digits"] for f, _ in pairs)
-        self._paths = clusters if paths else None
+        affixes = [n for f, n in self._pairs if f.cut in (PREFIX, SUFFIX) and f.source != CLUSTER]
+        self.longest = max(affixes, default=0)
+        lowers = any(f.cut != MADE and f.source != WRITTEN for f, _ in self._pairs)
+        digits = any(f is FUNCTIONS["digits"] for f, _ in self._pairs)
+        self.wanted = WANTS_LOWER * lowers | WANTS_DIGITS * digits
+        self.clusters = clusters.tables if clusters is not None and paths else NO_CLUSTERS
+
+    def terms(self, longest: int) -> Longs:
+        """For kernels, [K, 3]: two marks, and bytes that the value has at most (0: any number). longest: of all affixes
+        that are asked for."""
+        rows = [(*f.marks(n, longest), n if f.cut == PREFIX and f.source == CLUSTER else 0) for f, n in self._pairs]
+        return np.array(rows, np.int64).reshape(-1, 3)
 
     def spell(self, words: Strings) -> Pieces:
         """The values of all terms for all words."""
-        shape = (words.n, len(self.terms))
-        begins, ends = np.empty(shape, np.int64), np.empty(shape, np.int64)
-        return Pieces(self._run(spell_words, words, begins, ends), begins, ends)
+        shape = (words.n, len(self._pairs))
+        begins, ends, marks = np.empty(shape, np.int64), np.empty(shape, np.int64), marks_for(self.longest)
+        letters = room_for_spelling(len(words.letters), words.n, self.clusters.longest)
+        given = tuple(words), self.terms(self.longest), self.wanted, self.clusters.plain
+        while not spell_words(*given, character_tables(), letters, marks, begins, ends):
+            meet_characters(words.compact().letters)
+        return Pieces(letters, begins, ends)
 
-    def look_up(self, words: Strings, vocabularies: Plain) -> Ints:
-        """codes[w, k]: the number, in the k-th vocabulary, of the value of term k for word w; UNKNOWN where it has
-        none. vocabularies: StringTables, plain."""
-        codes = np.empty((words.n, len(self.terms)), np.int32)
-        self._run(find_codes, words, vocabularies, np.empty((WORDS_AHEAD, 3, len(self.terms)), np.int64), codes)
-        return codes
 
-    def _run(self, kernel: Callable[..., int], words: Strings, *more: object) -> Bytes:
-        """Call the kernel on the words, prepared as far as it needs; returns the letters that it wrote. It stops before
-        a word that it cannot spell: one whose lower case Python must tell, or with a character not met before."""
-        lowered = paths = NOTHING
-        if self._paths is not None:
-            compact = words.compact()
-            lowered = compact.lower()
-            paths = self._paths.find_paths(compact, lowered).compact()
-        marks = np.empty(SPELLINGS + 2 * (2 * self._longest + 4), np.int64)
-        tables, done = (CLASSES.numbers, SHAPES.numbers, flag_grid()), 0
-        while True:
-            size = len(CONSTANTS) + 5 * len(words.letters) + len(lowered.letters) + len(paths.letters)
-            letters = np.empty(size + PADDING, np.uint8)
-            sources = tuple(words), tuple(lowered), tuple(paths)
-            done = kernel(sources, self.terms, tables, self._wanted, letters, marks, done, *more)
-            if done == words.n:
-                return letters
-            if lowered is NOTHING and self._wanted & WANTS_LOWER:
-                lowered = words.compact().lower()
-            else:
-                points = np.frombuffer("".join(words.decode()).encode("utf-32-le", "surrogatepass"), np.uint32)
-                CLASSES.meet(points)
-                SHAPES.meet(points)
+def marks_for(longest: int) -> Longs:
+    """Memory for the marks of a word."""
+    return np.empty(SPELLINGS + 2 * (2 * longest + 4), np.int64)
+
+
+def room_for_spelling(n_letters: int, n_words: int, longest_path: int) -> Bytes:
+    """Memory for what is cut or written: the constants; of each word the letters, their lower case (of two bytes it may
+    make three), its shapes and its digits; and paths of clusters."""
+    return np.empty(len(CONSTANTS) + 6 * n_letters + n_words * longest_path + PADDING, np.uint8)
 
 
 CONSTANT_LETTERS = np.frombuffer(CONSTANTS, np.uint8)
@@ -316,30 +325,82 @@ def write_letter(letters: Bytes, p: int, size: int, point: int, letter: int, at:
 
 
 @tight_kernel
-def write_lower(letters: Bytes, begin: int, end: int, at: int) -> int:
-    """An ASCII word in lower case; returns its end, STOP where it is none."""
-    for p in range(begin, end):
+def write_lower(letters: Bytes, begin: int, end: int, lowers: NDArray[np.uint32], at: int) -> int:
+    """A word in lower case, as str.lower has it; returns its end, STOP where a character was never met."""
+    p = begin
+    while p < end:
         letter = letters[p]
-        if letter >= 128:
+        if letter < 128:
+            letters[natural(at)] = letter + 32 if 65 <= letter <= 90 else letter
+            p, at = p + 1, at + 1
+            continue
+        point, size = decode_point(letters, p)
+        entry = int(lowers[natural(point)])
+        if entry == 0:
             return STOP
-        letters[at + p - begin] = letter + 32 if 65 <= letter <= 90 else letter
-    return at + end - begin
+        lower = (entry & POINT_BITS) - FIRST_POINT
+        if point == CAPITAL_SIGMA and is_final(letters, begin, p, p + size, end, lowers):
+            lower = FINAL_SIGMA
+        at = encode_point(lower, letters, at)
+        if point == DOTTED_CAPITAL_I:
+            at = encode_point(0x307, letters, at)
+        p += size
+    return at
+
+
+@tight_kernel
+def is_final(letters: Bytes, begin: int, p: int, q: int, end: int, lowers: NDArray[np.uint32]) -> bool:
+    """Whether what stands from p to q − 1 is the last letter with case of its word, and not the only one: Unicode's
+    Final_Sigma. Characters that are case-ignorable, such as an apostrophe, are passed over."""
+    entry = CASE_IGNORABLE
+    while p > begin and entry & CASE_IGNORABLE:
+        p -= 1
+        while p > begin and letters[p] & 0xC0 == 0x80:
+            p -= 1
+        entry = int(lowers[natural(decode_point(letters, p)[0])])
+    if not entry & CASED:
+        return False
+    entry = CASE_IGNORABLE
+    while q < end and entry & CASE_IGNORABLE:
+        point, size = decode_point(letters, q)
+        entry = int(lowers[natural(point)])
+        q += size
+    return not entry & CASED
+
+
+@tight_kernel
+def encode_point(point: int, letters: Bytes, at: int) -> int:
+    """A code point in UTF-8; returns its end."""
+    if point < 0x80:
+        letters[at] = point
+        return at + 1
+    n = 2 if point < 0x800 else 3 if point < 0x10000 else 4
+    for k in range(n - 1, 0, -1):
+        letters[at + k] = 0x80 | (point & 0x3F)
+        point >>= 6
+    letters[at] = (0xF00 >> n) & 0xFF | point
+    return at + n
+
+
+@tight_kernel
+def is_ascii(letters: Bytes, begin: int, end: int) -> bool:
+    bits = 0
+    for p in range(begin, end):
+        bits |= letters[p]
+    return bits < 128
 
 
 @tight_kernel
 def mark_word(
-    sources: Sources, w: int, tables: CharacterTables, wanted: int, letters: Bytes, at: int, marks: Longs
-) -> int:
-    """All marks of word w, what they lead to being written into the letters from `at` on; returns its end, or
-    STOP."""
-    words, lowered, paths = sources.words, sources.lowered, sources.paths
+    words: Strings, w: int, characters: CharacterTables, clusters: Plain, wanted: int, letters: Bytes, at: int,
+    marks: Longs,
+) -> int:  # fmt: skip
+    """All marks of word w, what they lead to being written into the letters from `at` on; returns its end, or STOP
+    where a character was never met. clusters: ClusterTables, plain."""
     begin, end = at, copy_letters(words.letters, words.begins[w], words.ends[w], letters, at)
-    low, free = begin, end
-    ascii = lowered.begins.shape[0] == 0 and wanted & WANTS_LOWER != 0
-    if lowered.begins.shape[0] > 0:
-        low, free = end, copy_letters(lowered.letters, lowered.begins[w], lowered.ends[w], letters, end)
-    elif ascii:
-        low, free = end, write_lower(letters, begin, end, end)
+    low, free, ascii = begin, end, is_ascii(letters, begin, end)
+    if wanted & WANTS_LOWER:
+        low, free = end, write_lower(letters, begin, end, characters.lowers, end)
         if free == STOP:
             return STOP
     longest = (marks.shape[0] - SPELLINGS) // 4 - 2
@@ -347,20 +408,33 @@ def mark_word(
     mark_spelling(letters, begin, end, ascii, marks, SPELLINGS, longest)
     mark_spelling(letters, low, free, ascii, marks, SPELLINGS + 2 * longest + 4, longest)
     marks[PATH], marks[PATH + 1] = 0, ABSENT
-    if paths.begins.shape[0] > 0 and paths.ends[w] > paths.begins[w]:
-        marks[PATH] = free
-        free = copy_letters(paths.letters, paths.begins[w], paths.ends[w], letters, free)
-        marks[PATH + 1] = free
-    found = write_shapes(letters, begin, end, tables, wanted, free, marks)
+    if clusters[1][1].shape[0] > 0:
+        paths, cluster = Strings(*clusters[1]), find_cluster(letters, begin, end, low, free, clusters[0])
+        if cluster != UNKNOWN:
+            marks[PATH] = free
+            free = copy_letters(paths.letters, paths.begins[cluster], paths.ends[cluster], letters, free)
+            marks[PATH + 1] = free if free > marks[PATH] else ABSENT
+    found = write_shapes(letters, begin, end, characters, wanted, free, marks)
     if found == STOP:
         return STOP
     first = found >> 8
     kind = 0 if first & LOWER else 1 if first & CAPITAL else 2 if first & DIGIT else 3
     marks[FIRST_TYPE], marks[FIRST_TYPE + 1] = FIRST_TYPES[kind, 0], FIRST_TYPES[kind, 1] if end > begin else ABSENT
-    flags = int(tables.flags[natural(first), natural(found & 255)])
+    flags = int(characters.flags[natural(first), natural(found & 255)])
     for k in range(SPELLINGS - FLAGS):
         marks[FLAGS + k] = (flags >> k & 1) - 1  # 0: the empty piece; −1: none
     return free + 3 * (end - begin)
+
+
+@tight_kernel
+def find_cluster(letters: Bytes, begin: int, end: int, low: int, low_end: int, table: Plain) -> int:
+    """The number of a word, or else of its lower case, among those that have a cluster."""
+    known, slots = Strings(*table[0]), table[1]
+    key, n = string_key(letters, begin, end), slots.shape[0]
+    found = find_number(key, letters, begin, end, slots, 0, n, known, 0)
+    if found != UNKNOWN:
+        return found
+    return find_number(string_key(letters, low, low_end), letters, low, low_end, slots, 0, n, known, 0)
 
 
 @tight_kernel
@@ -382,54 +456,68 @@ def write_constants(letters: Bytes) -> int:
 
 @tight_kernel
 def spell_words(
-    given: Plain, terms: Longs, known: Plain, wanted: int, letters: Bytes, marks: Longs, done: int,
-    begins: Longs, ends: Longs,
-) -> int:  # fmt: skip
-    """As Speller.spell; Sources and CharacterTables come as plain tuples. All pieces stay in the letters, so that a
-    second call does again what was done. Returns how many words are done."""
-    sources = Sources(Strings(*given[0]), Strings(*given[1]), Strings(*given[2]))
-    tables, at = CharacterTables(*known), write_constants(letters)
-    for w in range(sources.words.begins.shape[0]):
-        at = mark_word(sources, w, tables, wanted, letters, at, marks)
+    given: Plain, terms: Longs, wanted: int, clusters: Plain, known: Plain, letters: Bytes, marks: Longs, begins: Longs,
+    ends: Longs,
+) -> bool:  # fmt: skip
+    """As Speller.spell; Strings, ClusterTables and CharacterTables come as plain tuples. Returns False where a
+    character was never met."""
+    words, characters, at = Strings(*given), CharacterTables(*known), write_constants(letters)
+    for w in range(words.begins.shape[0]):
+        at = mark_word(words, w, characters, clusters, wanted, letters, at, marks)
         if at == STOP:
-            return w
+            return False
         cut_pieces(terms, marks, begins[w], ends[w])
-    return int(sources.words.begins.shape[0])
+    return True
+
+
+class CodeTables(NamedTuple):
+    """What leads from words to codes: terms, the vocabulary of each, and what they need to know."""
+
+    terms: Longs  # [K, 3]
+    vocabularies: Plain  # StringTables
+    clusters: Plain  # ClusterTables
+
+
+class CodeWork(NamedTuple):
+    """Memory for find_codes."""
+
+    letters: Bytes  # room_for_spelling
+    marks: Longs
+    ahead: Longs  # [WORDS_AHEAD, 3, K]: pieces of the next words and their keys, whose slots were asked for
 
 
 @tight_kernel
 def find_codes(
-    given: Plain, terms: Longs, known: Plain, wanted: int, letters: Bytes, marks: Longs, done: int,
-    vocabularies: Plain, work: Longs, codes: Ints,
-) -> int:  # fmt: skip
-    """As Speller.look_up, from word `done` on; work [WORDS_AHEAD, 3, K]: the pieces of the next words and their keys,
-    whose slots were asked for. Returns how many words are done."""
-    sources = Sources(Strings(*given[0]), Strings(*given[1]), Strings(*given[2]))
-    tables, K, at = CharacterTables(*known), terms.shape[0], write_constants(letters)
+    words: Strings, tables: CodeTables, first: int, last: int, wanted: int, characters: CharacterTables,
+    work: CodeWork, codes: Ints,
+) -> bool:  # fmt: skip
+    """codes[w · K + k]: the number, in the vocabulary of term first + k, of what it gives for word w; UNKNOWN where it
+    has none. K = last − first. Returns False where a character was never met."""
     values, slots, firsts, bounds, empty = (
-        Strings(*vocabularies[0]), vocabularies[1], vocabularies[2], vocabularies[3], vocabularies[4],
+        Strings(*tables.vocabularies[0]), tables.vocabularies[1], tables.vocabularies[2], tables.vocabularies[3],
+        tables.vocabularies[4],
     )  # fmt: skip
-    last = sources.words.begins.shape[0]
-    w = done
-    while w < last + WORDS_AHEAD:
-        begins, ends, keys = work[w % WORDS_AHEAD, 0], work[w % WORDS_AHEAD, 1], work[w % WORDS_AHEAD, 2]
-        for k in range(K if w - WORDS_AHEAD >= done else 0):
-            code = empty[k] if ends[k] == begins[k] else UNKNOWN
+    letters, n, K = work.letters, words.begins.shape[0], last - first
+    at = write_constants(letters)
+    for w in range(n + WORDS_AHEAD):
+        ahead = work.ahead[w % WORDS_AHEAD]
+        begins, ends, keys = ahead[0], ahead[1], ahead[2]
+        for k in range(K if w >= WORDS_AHEAD else 0):
+            t = first + k
+            code = empty[t] if ends[k] == begins[k] else UNKNOWN
             if ends[k] > begins[k]:
                 code = find_number(
-                    keys[k], letters, begins[k], ends[k], slots, bounds[k], bounds[k + 1], values, firsts[k]
+                    keys[k], letters, begins[k], ends[k], slots, bounds[t], bounds[t + 1], values, firsts[t]
                 )
-            codes[w - WORDS_AHEAD, k] = code
-        if w < last:
-            end = mark_word(sources, w, tables, wanted, letters, at, marks)
-            if end == STOP:
-                last = w  # finish those before it
-            else:
-                at = end
-                cut_pieces(terms, marks, begins, ends)
-                for k in range(K):
-                    if ends[k] > begins[k]:
-                        keys[k] = string_key(letters, begins[k], ends[k])
-                        prefetch(slots, bounds[k] + first_slot(keys[k], bounds[k + 1] - bounds[k]))
-        w += 1
-    return int(last)
+            codes[(w - WORDS_AHEAD) * K + k] = code
+        if w < n:
+            at = mark_word(words, w, characters, tables.clusters, wanted, letters, at, work.marks)
+            if at == STOP:
+                return False
+            cut_pieces(tables.terms[first:last], work.marks, begins, ends)
+            for k in range(K):
+                if ends[k] > begins[k]:
+                    keys[k] = string_key(letters, begins[k], ends[k])
+                    t = first + k
+                    prefetch(slots, bounds[t] + first_slot(keys[k], bounds[t + 1] - bounds[t]))
+    return True

@@ -21,7 +21,7 @@ import numpy as np
 from tagwright._jit import tight_kernel
 from tagwright._simd import load_bytes, prefetch
 from tagwright.arrays import Bytes, Ints, Longs, Plain
-from tagwright.text.key_table import EMPTY, PREFETCH_DISTANCE, first_slot, n_slots, slots_for
+from tagwright.text.key_table import EMPTY, PREFETCH_DISTANCE, first_slot, slots_for
 from tagwright.text.strings import Strings, join
 
 UNKNOWN = -1
@@ -48,12 +48,6 @@ class StringTable(NamedTuple):
         insert_strings(strings, np.arange(strings.n), strings.n, slots)
         return cls(strings, slots)
 
-    def find(self, strings: Strings, found: Ints, first: int = 0) -> Longs:
-        """The number of every string, counted from `first`, into found [n]; UNKNOWN where it is not there. Returns
-        which those are."""
-        unknown = np.empty(len(strings.begins), np.int64)
-        return unknown[: find_strings(tuple(strings), (tuple(self.strings), self.slots), first, unknown, found)]
-
 
 class StringTables(NamedTuple):
     """Several tables in the same arrays: table k has the strings from firsts[k] on and the slots from begins[k] to
@@ -66,16 +60,22 @@ class StringTables(NamedTuple):
     empty: Longs  # [K]: the number of the empty string in every table, UNKNOWN where it is not there
 
     @classmethod
-    def build(cls, parts: Sequence[Strings]) -> StringTables:
-        """Of the distinct strings of every table."""
-        slots = [StringTable.build(part).slots for part in parts]
-        firsts, begins = (np.cumsum([0, *sizes]) for sizes in ([part.n for part in parts], map(len, slots)))
-        strings = join(parts) if parts else Strings.of([], 0)
+    def build(cls, tables: Sequence[StringTable]) -> StringTables:
+        parts = [table.strings for table in tables]
+        sizes = [part.n for part in parts], [len(table.slots) for table in tables]
+        firsts, begins = (np.cumsum([0, *own]) for own in sizes)
+        strings = join([NO_STRINGS, *parts])
         empty = [np.append(np.flatnonzero(part.begins == part.ends), UNKNOWN)[0] for part in parts]
-        return cls(strings, np.concatenate([NO_SLOTS, *slots]), firsts, begins, np.array(empty, np.int64))
+        slots = np.concatenate([NO_SLOTS, *(table.slots for table in tables)])
+        return cls(strings, slots, firsts, begins, np.array(empty, np.int64))
+
+    @property
+    def plain(self) -> Plain:
+        return tuple(self.strings), *self[1:]
 
 
 NO_SLOTS: Longs = np.empty(0, np.int64)
+NO_STRINGS = Strings.of([], 0)
 
 
 @tight_kernel
@@ -130,18 +130,19 @@ def find_number(
 
 
 @tight_kernel
-def find_strings(given: Plain, plain: Plain, first: int, unknown: Longs, found: Ints) -> int:
-    """As StringTable.find, of plain tuples. unknown [n]: keys first, then from the front the strings that are not
-    there; returns how many they are."""
-    strings, known, slots = Strings(*given), Strings(*plain[0]), plain[1]
-    n, n_unknown, S = strings.begins.shape[0], 0, slots.shape[0]
+def find_strings(strings: Strings, tables: Plain, c: int, first: int, unknown: Longs, found: Ints) -> int:
+    """The number of every string in table c of StringTables, counted from `first`, into found [n]; UNKNOWN where it is
+    not there. unknown [n]: keys first, then from the front the strings that are not there; returns how many they
+    are."""
+    known, slots, base, lo, hi = Strings(*tables[0]), tables[1], tables[2][c], tables[3][c], tables[3][c + 1]
+    n, n_unknown = strings.begins.shape[0], 0
     for k in range(n):
         unknown[k] = string_key(strings.letters, strings.begins[k], strings.ends[k])
     for k in range(n):
         if k + PREFETCH_DISTANCE < n:
-            prefetch(slots, first_slot(unknown[k + PREFETCH_DISTANCE], S))
+            prefetch(slots, lo + first_slot(unknown[k + PREFETCH_DISTANCE], hi - lo))
         begin, end = strings.begins[k], strings.ends[k]
-        number = find_number(unknown[k], strings.letters, begin, end, slots, 0, S, known, 0)
+        number = find_number(unknown[k], strings.letters, begin, end, slots, lo, hi, known, base)
         found[k] = number + first if number != UNKNOWN else UNKNOWN
         if number == UNKNOWN:
             unknown[n_unknown] = k
@@ -163,18 +164,12 @@ def number_strings(strings: Strings) -> tuple[Ints, Longs]:
     return found, first[:n].copy()
 
 
-def number_unknown(strings: Strings, which: Longs, first_number: int, found: Ints) -> Longs:
-    """Number some of the strings, those that no table has, in the order of their first appearance, counted from
-    first_number, into `found` [n]; returns where each distinct one appears first."""
-    first, slots = np.empty(len(which), np.int64), np.empty(n_slots(len(which)), np.int64)
-    n = number_some(tuple(strings), which, first_number, slots, first, found)
-    return first[:n]
-
-
 @tight_kernel
-def number_some(given: Plain, which: Longs, first_number: int, slots: Longs, first: Longs, found: Ints) -> int:
-    """As number_unknown; returns how many distinct ones there are. slots: work."""
-    strings, n = Strings(*given), 0
+def number_some(strings: Strings, which: Longs, first_number: int, slots: Longs, first: Longs, found: Ints) -> int:
+    """Number some of the strings, those that no table has, in the order of their first appearance, counted from
+    first_number, into `found` [n]; where each distinct one appears first into `first`. Returns how many distinct ones
+    there are. slots: work."""
+    n = 0
     for k in range(slots.shape[0]):
         slots[k] = EMPTY
     for m in range(which.shape[0]):

@@ -33,15 +33,19 @@ class Strings(NamedTuple):
 
     @classmethod
     def of_lists(cls, lists: Iterable[Iterable[str]], n: int) -> Strings:
-        """Of the strings of some lists, n in all; ValueError where they are not n. Each list is joined by itself, and
-        then all: half the time of joining all strings, which would be put into one list first."""
+        """Of the strings of some lists, n in all; ValueError where they are not n."""
+        lists = list(lists)
+        return cls.split(join_lists(lists), lists, n)
+
+    @classmethod
+    def split(cls, letters: Bytes, lists: Iterable[Iterable[str]], n: int) -> Strings:
+        """The same, given their letters (join_lists)."""
         begins, ends = np.empty(n, np.int64), np.empty(n, np.int64)
-        letters = pad(JOIN(map(JOIN, lists)).encode("utf-8", "surrogatepass"))
         if n and split_letters(letters, begins, ends) != n:  # some strings hold a separator, or they are not n
             values = [value for values in lists for value in values]  # what is here now: the lists may have changed
             if len(values) != n:
                 raise ValueError(f"{len(values)} strings, expected {n}")
-            letters = pad(JOIN(values).encode("utf-8", "surrogatepass"))
+            letters = join_lists([values])
             sizes = [len(str.encode(value, "utf-8", "surrogatepass")) for value in values]
             ends = np.cumsum(np.array(sizes, np.int64) + 1) - 1
             begins = ends - sizes
@@ -64,20 +68,6 @@ class Strings(NamedTuple):
         gather_letters(self, begins, letters)
         return Strings(letters, begins, ends - 1)
 
-    def lower(self) -> Strings:
-        """In lower case, as `str.lower` has it. Asked of compact strings: separators keep words apart, for the lower
-        case of a Greek sigma depends on what follows it."""
-        text = self.letters[:-PADDING].tobytes().decode("utf-8", "surrogatepass")
-        lowered = text.lower()
-        if len(lowered) != len(text):  # a few characters become two
-            return Strings.of([string.lower() for string in self.decode()], self.n)
-        letters = pad(lowered.encode("utf-8", "surrogatepass"))
-        if text.isascii():
-            return Strings(letters, self.begins, self.ends)
-        before, after = character_starts(self.letters), character_starts(letters)
-        begins, ends = (after[np.searchsorted(before, bounds)] for bounds in (self.begins, self.ends))
-        return Strings(letters, begins, ends)
-
     def decode(self) -> list[str]:
         """As Python has them; an absent one is ""."""
         letters = self.letters.tobytes()
@@ -85,9 +75,11 @@ class Strings(NamedTuple):
         return [letters[begin:end].decode("utf-8", "surrogatepass") for begin, end in pairs]
 
 
-def pad(letters: bytes) -> Bytes:
-    """Letters as an array, with PADDING after them."""
-    return np.frombuffer(letters + ZEROS, np.uint8)
+def join_lists(lists: Iterable[Iterable[str]]) -> Bytes:
+    """The letters of the strings of some lists, a separator between two, with PADDING; TypeError where one is no
+    string. Each list is joined by itself, and then all: half the time of joining all strings, which would be put into
+    one list first."""
+    return np.frombuffer(JOIN(map(JOIN, lists)).encode("utf-8", "surrogatepass") + ZEROS, np.uint8)
 
 
 def join(parts: Iterable[Strings]) -> Strings:
@@ -128,8 +120,3 @@ def copy_letters(source: Bytes, begin: int, end: int, target: Bytes, at: int) ->
     for p in range(begin, end):
         target[at + p - begin] = source[p]
     return int(at + max(end - begin, 0))
-
-
-def character_starts(letters: Bytes) -> Longs:
-    """The bytes that begin a character."""
-    return np.flatnonzero((letters & 0xC0) != 0x80)
