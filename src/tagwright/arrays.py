@@ -8,6 +8,7 @@ loops have no remainder.
 
 from __future__ import annotations
 
+import os
 from collections import deque
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
@@ -82,6 +83,11 @@ def grown(array: NDArray[Any], n: int, spare: int) -> NDArray[Any]:
     larger = zero_rows((n + spare + len(array) // 4, *array.shape[1:]), array.dtype)
     larger[: len(array)] = array
     return larger
+
+
+def count_jobs(n_jobs: int | None) -> int:
+    """Threads: None is 1, −1 all cores."""
+    return (os.cpu_count() or 1) if n_jobs == -1 else n_jobs or 1
 
 
 class Workers:

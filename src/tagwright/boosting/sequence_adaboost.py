@@ -11,19 +11,19 @@ from typing import Any, Self
 
 import numpy as np
 
-from tagwright.arrays import Doubles, Longs, Workers
+from tagwright.arrays import Doubles, Longs, Workers, count_jobs
 from tagwright.boosting.adaboost import AdaBoost, Options
 from tagwright.boosting.chosen import Chosen, ChosenFeature, Numbering, feature_numbers
 from tagwright.boosting.training_set import TrainingSet, split_chain
 from tagwright.encode.pruned import prune
 from tagwright.encode.text import Sentences
 from tagwright.errors import ConvergenceWarning, ParameterError, warn
-from tagwright.learners._base import SequenceTagger
+from tagwright.learners._base import SequenceTagger, of_one_fit
 from tagwright.learners._decoder import Decoder, Scores
-from tagwright.learners._estimator import FLAG, NOT_NEGATIVE, WHOLE, Range, fitted, of_one_fit, one_of, parameter
+from tagwright.learners._estimator import FLAG, NOT_NEGATIVE, WHOLE, Range, fitted, one_of, parameter
 from tagwright.learners._labels import Labels
 from tagwright.learners._stored import restore_linear
-from tagwright.learners._watch import DevSet, Watch, all_callbacks, count_jobs, warn_of_end
+from tagwright.learners._watch import DevSet, Watch, all_callbacks, warn_of_end
 from tagwright.optim.progress import Progress
 from tagwright.scores.linear import LinearMap, LinearScores
 from tagwright.scores.pattern import find_pattern

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from tagwright.arrays import Bools, Doubles, Longs, Workers
+from tagwright.arrays import Bools, Doubles, Longs, Workers, count_jobs
 from tagwright.attributes.lexicon import TagDictionary
 from tagwright.attributes.templates import FeatureSet, LabelTemplate
 from tagwright.calibration import Platt
@@ -29,7 +29,7 @@ from tagwright.guided.lexical_parts import LexicalParts
 from tagwright.guided.perceptron import TrainingText
 from tagwright.guided.steps import Step
 from tagwright.guided.training import GuidedWeights, Training, average_all, drop_attributes
-from tagwright.learners._base import SequenceTagger
+from tagwright.learners._base import SequenceTagger, of_one_fit
 from tagwright.learners._estimator import (
     FLAG,
     NATURAL,
@@ -37,12 +37,11 @@ from tagwright.learners._estimator import (
     SHARE,
     WHOLE,
     fitted,
-    of_one_fit,
     one_of,
     parameter,
 )
 from tagwright.learners._labels import Labels, check_labels, learn_dictionary
-from tagwright.learners._watch import DevSet, Watch, all_callbacks, count_jobs, warn_of_end
+from tagwright.learners._watch import DevSet, Watch, all_callbacks, warn_of_end
 from tagwright.optim.progress import Progress
 from tagwright.scores.expanded import expand
 from tagwright.scores.linear import LinearMap, LinearScores

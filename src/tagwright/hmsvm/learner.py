@@ -12,7 +12,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from tagwright.arrays import Doubles, Workers
+from tagwright.arrays import Doubles, Workers, count_jobs
 from tagwright.encode.batch import Batch
 from tagwright.encode.text import Sentences
 from tagwright.errors import ParameterError
@@ -27,7 +27,7 @@ from tagwright.kernels.learner import KERNEL, KernelLearner
 from tagwright.learners._decoder import Decoder
 from tagwright.learners._estimator import NONE, POSITIVE, WHOLE, fitted, one_of, parameter
 from tagwright.learners._labels import Labels
-from tagwright.learners._watch import DevSet, Watch, all_callbacks, count_jobs, warn_of_end
+from tagwright.learners._watch import DevSet, Watch, all_callbacks, warn_of_end
 from tagwright.objective.problem import WeightParts
 from tagwright.optim.progress import Progress
 from tagwright.scores.linear import LinearMap

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from functools import cached_property, partial
+from functools import cached_property, partial, wraps
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, Concatenate, NamedTuple, ParamSpec, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,11 +23,11 @@ from tagwright.calibration import Platt
 from tagwright.encode.batch import Batch
 from tagwright.encode.encoder import Encoder
 from tagwright.encode.text import Sentences, Text, list_sentences, name_labels
-from tagwright.errors import DataError, ParameterError
+from tagwright.errors import DataError, NotFittedError, ParameterError
 from tagwright.io.spans import allowed_transitions, detect_scheme
 from tagwright.learners._batches import Allowed, Request, Result, SentenceRange, map_runs
 from tagwright.learners._decoder import Decoder, Scores, check_weights
-from tagwright.learners._estimator import ANYTHING, FLAG, JOBS, SEED, Estimator, fitted, of_one_fit, parameter
+from tagwright.learners._estimator import ANYTHING, FLAG, JOBS, SEED, Estimator, fitted, parameter
 from tagwright.learners._labels import Labels, check_labels, number_labels
 from tagwright.learners._spans import ScoredSpan, calibrate, fit_calibration, require_span_labels, score_spans
 from tagwright.learners._stored import pack, restore_linear, store, store_linear, unpack
@@ -36,6 +36,22 @@ from tagwright.scores.linear import LinearScores
 
 EMPTY = (np.empty((1, 0), np.int64), np.zeros(1)), 0.0
 """The one labelling of an empty sentence."""
+
+
+Arguments = ParamSpec("Arguments")
+Model = TypeVar("Model", bound="SequenceTagger")
+
+
+def of_one_fit(
+    method: Callable[Concatenate[Model, Arguments], Result],
+) -> Callable[Concatenate[Model, Arguments], Result]:
+    """Make a method read what one call of `fit` has learned, all of it, though another thread fits the model again."""
+
+    @wraps(method)
+    def call(self: Model, /, *args: Arguments.args, **options: Arguments.kwargs) -> Result:
+        return method(self.snapshot(), *args, **options)
+
+    return call
 
 
 class TrainingData(NamedTuple):
@@ -101,6 +117,22 @@ class SequenceTagger(Estimator):
         """Train this model, which is new; `before`: the model whose weights to begin from."""
         raise TypeError(f"{type(self).__name__} cannot be trained; use one of the learners")
 
+    def snapshot(self) -> Self:
+        """The learner as it is now. `fit` gives a learner a new `__dict__` and leaves the old one, which is this one's,
+        alone. Until then both share it."""
+        found = object.__new__(type(self))
+        found.__dict__ = self.__dict__
+        return found
+
+    def _check_fitted(self) -> None:
+        if not self.__sklearn_is_fitted__():
+            raise NotFittedError(
+                f"this {type(self).__name__} is not trained yet; call fit(X, y) first, or load a model"
+            )
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "labels_")
+
     # ---- prediction ----
 
     @of_one_fit
@@ -118,15 +150,11 @@ class SequenceTagger(Estimator):
             raise ParameterError(f"decoding must be one of 'viterbi', 'posterior', found {decoding!r}")
         if decoding == "posterior":
             self._require_probabilities("posterior decoding")
-        if not JOBS.accepts(n_jobs):
+        if n_jobs is not None and not JOBS.accepts(n_jobs):
             raise ParameterError(f"n_jobs must be {JOBS.expected}, found {n_jobs!r}")
         self._check_fitted()
-        request, names, encoder, decoder = (
-            Request.build(X, allowed, n_jobs),
-            self.label_array_,
-            self.encoder_,
-            self.decoder_,
-        )
+        request, names = Request.build(X, allowed, n_jobs), self.label_array_
+        encoder, decoder = self.encoder_, self.decoder_
 
         def decode(text: Text, mask: Bools | None) -> Ints:
             if decoding == "viterbi":

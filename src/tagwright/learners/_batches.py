@@ -7,14 +7,13 @@ Empty sentences are not in a batch. Errors name the sentence as the user counts.
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from tagwright.arrays import Bools, Longs, Workers
+from tagwright.arrays import Bools, Longs, Workers, count_jobs
 from tagwright.encode.text import Sentences, Text, list_sentences, sentence_offsets
 from tagwright.errors import DataError
 from tagwright.learners._labels import allowed_mask, list_allowed
@@ -97,11 +96,6 @@ def map_runs(task: Callable[[SentenceRange], Result], runs: list[SentenceRange],
     finally:
         workers.close()
     return found
-
-
-def count_jobs(n_jobs: int | None) -> int:
-    """Threads: None is 1, −1 all cores."""
-    return (os.cpu_count() or 1) if n_jobs == -1 else n_jobs or 1
 
 
 def _runs(offsets: Longs, most: int) -> list[SentenceRange]:

@@ -16,10 +16,9 @@ import os
 import textwrap
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import wraps
-from typing import Any, ClassVar, Concatenate, Literal, ParamSpec, Self, TypeVar, dataclass_transform
+from typing import Any, ClassVar, Literal, Self, dataclass_transform
 
-from tagwright.errors import NotFittedError, ParameterError
+from tagwright.errors import ParameterError
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,23 +84,6 @@ def fitted(*, init: Literal[False] = False) -> Any:
     return FITTED
 
 
-Arguments = ParamSpec("Arguments")
-Result = TypeVar("Result")
-Model = TypeVar("Model", bound="Estimator")
-
-
-def of_one_fit(
-    method: Callable[Concatenate[Model, Arguments], Result],
-) -> Callable[Concatenate[Model, Arguments], Result]:
-    """Make a method read what one call of `fit` has learned, all of it, though another thread fits the model again."""
-
-    @wraps(method)
-    def call(self: Model, /, *args: Arguments.args, **options: Arguments.kwargs) -> Result:
-        return method(self.snapshot(), *args, **options)
-
-    return call
-
-
 @dataclass_transform(kw_only_default=True, field_specifiers=(parameter, fitted))
 class Estimator:
     """Base of all learners."""
@@ -146,22 +128,6 @@ class Estimator:
             if not declared.range.accepts(value):
                 expected = declared.range.expected
                 raise ParameterError(f"{type(self).__name__}: {name} must be {expected}, found {value!r}")
-
-    def snapshot(self) -> Self:
-        """The learner as it is now. `fit` gives a learner a new `__dict__` and leaves the old one, which is this one's,
-        alone. Until then both share it."""
-        found = object.__new__(type(self))
-        found.__dict__ = self.__dict__
-        return found
-
-    def _check_fitted(self) -> None:
-        if not self.__sklearn_is_fitted__():
-            raise NotFittedError(
-                f"this {type(self).__name__} is not trained yet; call fit(X, y) first, or load a model"
-            )
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "labels_")
 
     def __sklearn_tags__(self) -> Any:
         from tagwright.compat import sklearn_tags

@@ -24,10 +24,8 @@ def token_weights(
     names: Sequence[str],
     sample_weight: SampleWeight | None,
     label_weights: Mapping[str, float] | None,
-) -> Doubles | None:
-    """The weights of all tokens [n]; None where nothing was given. `names`: the labels that data.labels number."""
-    if sample_weight is None and not label_weights:
-        return None
+) -> Doubles:
+    """The weights of all tokens [n]. `names`: the labels that data.labels number."""
     weights = np.ones(data.n_tokens)
     if sample_weight is not None:
         weights *= np.repeat(_read_sample_weight(sample_weight, data.n_sentences), data.lengths)

@@ -20,13 +20,10 @@ from tagwright.encode.batch import Batch
 from tagwright.encode.text import Sentences, Text
 from tagwright.errors import ConvergenceWarning, ParameterError, warn
 from tagwright.learners._base import SequenceTagger
-from tagwright.learners._batches import count_jobs
 from tagwright.learners._decoder import Decoder
 from tagwright.learners._labels import Labels, check_labels, number_labels
 from tagwright.metrics import evaluate
 from tagwright.optim.progress import Callback, Progress
-
-__all__ = ["DevSet", "Watch", "all_callbacks", "count_jobs", "warn_of_end"]
 
 
 @dataclass(frozen=True, slots=True)

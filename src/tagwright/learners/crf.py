@@ -15,7 +15,7 @@ from typing import Self
 
 import numpy as np
 
-from tagwright.arrays import Bools, Doubles, Longs, Workers
+from tagwright.arrays import Bools, Doubles, Longs, Workers, count_jobs
 from tagwright.chain.trigrams import Trigrams, check_size, trigram_keys
 from tagwright.encode.batch import Batch
 from tagwright.encode.encoder import Encoder
@@ -40,7 +40,7 @@ from tagwright.learners._estimator import (
 from tagwright.learners._importance import LABEL_WEIGHTS, SampleWeight, token_weights
 from tagwright.learners._labels import Labels, PartialLabels, learn_dictionary, read_training_labels
 from tagwright.learners._solvers import SOLVERS, TOLERANCES, Limits, choose_solver, solve
-from tagwright.learners._watch import DevSet, Watch, all_callbacks, count_jobs, warn_of_end
+from tagwright.learners._watch import DevSet, Watch, all_callbacks, warn_of_end
 from tagwright.learners._weights import transfer_weights
 from tagwright.losses import LOSSES
 from tagwright.losses.partial_log import PartialLog, possible_transitions
@@ -144,7 +144,8 @@ class LinearChain(SequenceTagger):
         features = self._choose_features(text, set(names))
         encoder, (data,) = Encoder.learn(features, [text], min_conjunction=self.min_conjunction)
         data = data._replace(labels=given.numbers)
-        weights = token_weights(data, names, sample_weight, self.label_weights)
+        given_weights = sample_weight is not None or self.label_weights
+        weights = token_weights(data, names, sample_weight, self.label_weights) if given_weights else None
         pattern = find_pattern(
             encoder, data, len(names), all_states=self.all_possible_states, min_count=self.min_count, sets=sets
         )

@@ -31,9 +31,9 @@ from tagwright.encode.batch import Batch
 from tagwright.encode.forms import N_EDGES
 from tagwright.encode.text import Sentences, Text
 from tagwright.errors import ModelFileError, ParameterError
-from tagwright.learners._base import SequenceTagger
+from tagwright.learners._base import SequenceTagger, of_one_fit
 from tagwright.learners._decoder import Decoder, Scores
-from tagwright.learners._estimator import ANYTHING, NATURAL, POSITIVE, fitted, of_one_fit, one_of, parameter
+from tagwright.learners._estimator import ANYTHING, NATURAL, POSITIVE, fitted, one_of, parameter
 from tagwright.learners._labels import Labels
 from tagwright.learners._watch import DevSet, all_callbacks
 from tagwright.model_file import restore_pointers

@@ -10,13 +10,13 @@ from typing import Self
 
 import numpy as np
 
-from tagwright.arrays import Doubles, Longs, Workers
+from tagwright.arrays import Doubles, Longs, Workers, count_jobs
 from tagwright.encode.text import Sentences
 from tagwright.learners._base import SequenceTagger
 from tagwright.learners._decoder import Decoder
 from tagwright.learners._estimator import FLAG, NOT_NEGATIVE, WHOLE, fitted, parameter
 from tagwright.learners._labels import Labels
-from tagwright.learners._watch import DevSet, Watch, all_callbacks, count_jobs, warn_of_end
+from tagwright.learners._watch import DevSet, Watch, all_callbacks, warn_of_end
 from tagwright.learners._weights import transfer_weights
 from tagwright.objective.problem import WeightParts
 from tagwright.optim.online import AveragedPerceptron
