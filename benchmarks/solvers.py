@@ -23,7 +23,7 @@ import numpy as np
 from benchmarks.accuracy import FEATURES
 from benchmarks.corpora import Task, add_data_option, read_task
 from tagwright import CRF
-from tagwright.chain.labelling_score import score_labels
+from tagwright.chain.forward_backward import Chain
 from tagwright.encode.text import Text
 from tagwright.errors import ConvergenceWarning
 from tagwright.learners._labels import number_labels
@@ -40,8 +40,7 @@ def exact_objective(model: CRF, task: Task) -> float:
     emission = np.empty((data.n_tokens, decoder.scores.width), decoder.scores.dtype)
     decoder.scores.rows(data).emission(0, data.n_sentences, emission)
     labels = number_labels([label for labels in task.train[1] for label in labels], model.labels_)
-    gold = np.empty(data.n_sentences)
-    score_labels(emission, data.offsets, labels, *decoder.chain_scores, gold)
+    gold = Chain.build(*decoder.chain_scores, np.float64).score_labels(emission, data.offsets, labels)
     loss = float((decoder.marginals(data, None)[1] - gold).sum())
     assert isinstance(decoder.scores, LinearScores)
     weights = np.concatenate([decoder.scores.weights.values, *(part.ravel() for part in decoder.chain_scores)])

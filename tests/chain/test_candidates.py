@@ -14,8 +14,8 @@ from tagwright.chain import candidate_forward_backward, candidate_viterbi
 from tagwright.chain import candidates as steps_of_candidates
 from tagwright.chain.candidates import Candidates
 from tagwright.chain.forward_backward import Chain
+from tagwright.chain.label_chain import TermWeights
 from tagwright.chain.lattice import Lattice
-from tagwright.chain.term_weight import TermWeights
 from tagwright.chain.viterbi import Steps
 
 KERNELS = (steps_of_candidates, candidate_forward_backward, candidate_viterbi)

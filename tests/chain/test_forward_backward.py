@@ -14,10 +14,10 @@ from tagwright.chain import forward_backward as fast
 from tagwright.chain import recursion
 from tagwright.chain.candidates import Candidates, StepTable
 from tagwright.chain.forward_backward import Chain, PairBuffers
+from tagwright.chain.label_chain import TermWeights
 from tagwright.chain.lattice import Lattice
-from tagwright.chain.log_space import RunSums, log_expectations
-from tagwright.chain.scaling import exp_row, sum_logs
-from tagwright.chain.term_weight import TermWeights
+from tagwright.chain.log_space import log_expectations
+from tagwright.chain.scaling import RunSums, exp_row, sum_logs
 
 TOLERANCE = {np.float32: 2e-5, np.float64: 1e-10}
 

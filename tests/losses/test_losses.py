@@ -13,8 +13,8 @@ from tagwright.arrays import padded
 from tagwright.chain import log_marginal_adjoint as slow
 from tagwright.chain import marginal_adjoint as fast
 from tagwright.chain.forward_backward import Chain
+from tagwright.chain.label_chain import TokenTerms
 from tagwright.chain.lattice import Lattice
-from tagwright.chain.term_weight import TokenTerms
 from tagwright.losses import LOSSES
 from tagwright.losses.run import SentenceRun, Total, log_of_mean, sum_of_terms
 

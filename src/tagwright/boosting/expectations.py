@@ -23,8 +23,8 @@ from tagwright.chain.forward_backward import (
     walk_backward,
     walk_forward,
 )
+from tagwright.chain.label_chain import TermWeights
 from tagwright.chain.log_space import log_expectations
-from tagwright.chain.term_weight import TermWeights
 
 
 class TokenScores(NamedTuple):

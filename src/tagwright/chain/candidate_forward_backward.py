@@ -34,9 +34,8 @@ from tagwright.chain.candidates import (
     step_back,
     step_forward,
 )
-from tagwright.chain.log_space import RunSums
-from tagwright.chain.scaling import FLOOR, exp_row, sum_logs
-from tagwright.chain.term_weight import TermWeights, term_weight
+from tagwright.chain.label_chain import TermWeights, term_weight
+from tagwright.chain.scaling import FLOOR, RunSums, exp_row, sum_logs
 
 
 class CandidateBuffers(NamedTuple):

@@ -26,16 +26,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tagwright._jit import tight_kernel
+from tagwright._jit import natural, tight_kernel
 from tagwright._simd import add_products, largest
 from tagwright.arrays import Bools, Doubles, Floats, Ints, Longs, empty_rows, padded, zero_rows
 from tagwright.chain.candidate_forward_backward import CandidateBuffers, forward_backward_of_candidates
 from tagwright.chain.candidates import Candidates, StepTable
-from tagwright.chain.label_chain import ChainScores, Expectations, copy_scores
-from tagwright.chain.labelling_score import score_labels
-from tagwright.chain.log_space import RunSums
-from tagwright.chain.scaling import FLOOR, exp_row, sum_logs
-from tagwright.chain.term_weight import TermWeights, term_weight
+from tagwright.chain.label_chain import ChainScores, Expectations, TermWeights, copy_scores, term_weight
+from tagwright.chain.log_space import repeat_in_log_space
+from tagwright.chain.scaling import FLOOR, RunSums, exp_row, sum_logs
 
 SMALL = 1e-5
 PAIR_FLOOR = 1e-28
@@ -102,7 +100,8 @@ class Chain(NamedTuple):
             forward_backward_of_candidates(*run, candidates, table, work)
         found.log_z[:] += shifts
         found.counts[:] *= self.matrix
-        found.complete(emission, offsets, candidates, lambda: StepTable(1, Y, *self.scores), given, out)
+        if not found.done.all():
+            repeat_in_log_space(found, emission, offsets, candidates, StepTable(1, Y, *self.scores), given, out)
         return Expectations(found.log_z, found.weights, out, found.counts[:Y, :Y].astype(np.float64))
 
     def score_labels(self, emission: Floats, offsets: Longs, labels: Ints) -> Doubles:
@@ -335,3 +334,20 @@ def log_of_sums(last: Floats, stop: Floats, c: Doubles) -> float:
     for j in range(last.shape[0]):
         total += last[j] * stop[j]
     return float(np.log(total) + sum_logs(c))
+
+
+@tight_kernel
+def score_labels(
+    emission: Floats, offsets: Longs, labels: Ints, transition: Doubles, start: Doubles, stop: Doubles, out: Doubles
+) -> None:
+    """F of one labelling of every sentence (chain/lattice.py): emission [n, P], offsets [N + 1], labels [n], the chain,
+    out [N]."""
+    for i in range(offsets.shape[0] - 1):
+        begin, end = offsets[i], offsets[i + 1]
+        last = natural(labels[begin])
+        total = start[last] + emission[begin, last]
+        for p in range(begin + 1, end):
+            now = natural(labels[natural(p)])
+            total += transition[last, now] + emission[natural(p), now]
+            last = now
+        out[i] = total + stop[last]

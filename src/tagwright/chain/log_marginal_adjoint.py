@@ -15,10 +15,9 @@ from __future__ import annotations
 import numpy as np
 
 from tagwright.arrays import Doubles, Floats
-from tagwright.chain.label_chain import ChainScores
+from tagwright.chain.label_chain import ChainScores, TokenTerms, term_weight
 from tagwright.chain.log_space import log_backward, log_forward
 from tagwright.chain.recursion import LOG
-from tagwright.chain.term_weight import TokenTerms, term_weight
 
 
 def log_marginal_adjoint(

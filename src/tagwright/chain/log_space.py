@@ -10,45 +10,28 @@ steps and p ─► s the steps that there are:
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import NamedTuple
-
 import numpy as np
 
 from tagwright._jit import kernel, tight_kernel
-from tagwright.arrays import Bools, Doubles, Floats, Longs
+from tagwright.arrays import Doubles, Floats, Longs
 from tagwright.chain.candidates import Candidates, StepTable
+from tagwright.chain.label_chain import TermWeights, term_weight
 from tagwright.chain.recursion import LOG
-from tagwright.chain.term_weight import TermWeights, term_weight
+from tagwright.chain.scaling import RunSums
 
 
-class RunSums(NamedTuple):
-    """What scaled recursions find in a run of sentences."""
-
-    counts: Floats  # [≥ R, ≥ Y] Σ α ⊗ v; times W, the expected number of each step
-    log_z: Doubles  # [N], without what was taken out of the scores
-    weights: Doubles  # [N] how much each sentence counted
-    done: Bools  # [N] false where scaled numbers would not do: such a sentence has added nothing
-
-    @classmethod
-    def build(cls, counts: Floats, n_sentences: int) -> RunSums:
-        return cls(counts, np.empty(n_sentences), np.empty(n_sentences), np.empty(n_sentences, np.bool_))
-
-    def complete(
-        self, emission: Floats, offsets: Longs, candidates: Candidates | None, scores: Callable[[], StepTable],
-        given: TermWeights, out: Floats,
-    ) -> None:  # fmt: skip
-        """Repeat what is not done in log space; log_z and counts of all others must be whole."""
-        if self.done.all():
-            return
-        chain = scores()
-        for i in np.flatnonzero(~self.done).tolist():
-            begin, end = int(offsets[i]), int(offsets[i + 1])
-            lists = Candidates.everything(end - begin, chain.n_labels)
-            lists = lists if candidates is None else candidates.part(begin, end)
-            self.log_z[i], self.weights[i] = log_expectations(
-                emission[begin:end], lists, chain, given.of_sentence(i), out[begin:end], self.counts
-            )
+def repeat_in_log_space(
+    found: RunSums, emission: Floats, offsets: Longs, candidates: Candidates | None, chain: StepTable,
+    given: TermWeights, out: Floats,
+) -> None:  # fmt: skip
+    """Repeat the sentences that are not done; log_z and counts of all others must be whole. `chain`: scores."""
+    for i in np.flatnonzero(~found.done).tolist():
+        begin, end = int(offsets[i]), int(offsets[i + 1])
+        lists = Candidates.everything(end - begin, chain.n_labels)
+        lists = lists if candidates is None else candidates.part(begin, end)
+        found.log_z[i], found.weights[i] = log_expectations(
+            emission[begin:end], lists, chain, given.of_sentence(i), out[begin:end], found.counts
+        )
 
 
 @tight_kernel

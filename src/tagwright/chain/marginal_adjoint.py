@@ -19,7 +19,7 @@ them out: numbers stay as small as the chain's memory is short, for 1,000 tokens
 Underflow is never hidden: as in chain/forward_backward.py, and also where γ_t(y_t) itself falls under RAREST, the
 sentence is given up and repeated in log space.
 
-α and A of two sentences of like length walk in lock step; β and B of one do. h_t: chain/term_weight.py.
+α and A of two sentences of like length walk in lock step; β and B of one do. h_t: chain/label_chain.py.
 """
 
 from __future__ import annotations
@@ -42,9 +42,9 @@ from tagwright.chain.forward_backward import (
     multiply_two,
     walk_forward,
 )
+from tagwright.chain.label_chain import TokenTerms, term_weight
 from tagwright.chain.log_marginal_adjoint import log_marginal_adjoint
 from tagwright.chain.scaling import FLOOR
-from tagwright.chain.term_weight import TokenTerms, term_weight
 
 RAREST = 1e-12
 """A gold label below this probability: its term h/γ would drown all others in float32."""

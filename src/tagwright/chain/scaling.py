@@ -1,14 +1,14 @@
 """Scaled probabilities, which forward-backward computes with: exponentials of scores, logarithms of what was divided
-out. Stands before forward_backward, candidate_forward_backward and marginal_adjoint."""
+out, and the sums that are found. Stands before forward_backward, candidate_forward_backward and marginal_adjoint."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from tagwright._jit import tight_kernel
-from tagwright.arrays import Doubles, Floats, Ints
+from tagwright.arrays import Bools, Doubles, Floats, Ints
 
 FLOOR = 1e-18
 """A sum of scaled numbers below this cannot be trusted: its sentence is repeated in log space."""
@@ -18,6 +18,19 @@ _LOG2E, _LN2_HIGH, _LN2_LOW, _LOWEST = _F(1.44269504), _F(0.693359375), _F(-2.12
 _HALF, _ONE, _ZERO = _F(0.5), _F(1.0), _F(0.0)
 _C3, _C4, _C5, _C6 = _F(1 / 6), _F(1 / 24), _F(1 / 120), _F(1 / 720)
 _BIAS, _SHIFT = np.int32(127), np.int32(23)
+
+
+class RunSums(NamedTuple):
+    """What scaled recursions find in a run of sentences."""
+
+    counts: Floats  # [≥ R, ≥ Y] Σ α ⊗ v; times W, the expected number of each step
+    log_z: Doubles  # [N], without what was taken out of the scores
+    weights: Doubles  # [N] how much each sentence counted
+    done: Bools  # [N] false where scaled numbers would not do: such a sentence has added nothing
+
+    @classmethod
+    def build(cls, counts: Floats, n_sentences: int) -> RunSums:
+        return cls(counts, np.empty(n_sentences), np.empty(n_sentences), np.empty(n_sentences, np.bool_))
 
 
 @tight_kernel

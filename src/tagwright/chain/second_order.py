@@ -13,7 +13,6 @@ those of chain/candidates.py. LM-POS section 2.1 (higher-order label features).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -23,11 +22,10 @@ from tagwright.chain.candidate_forward_backward import CandidateBuffers, forward
 from tagwright.chain.candidate_viterbi import best_paths_over_candidates, k_best_of_pairs
 from tagwright.chain.candidates import Candidates, StepTable
 from tagwright.chain.forward_backward import Chain
-from tagwright.chain.label_chain import ChainScores, Expectations, LabelChain, LabelSteps
-from tagwright.chain.log_space import RunSums
-from tagwright.chain.term_weight import TermWeights
+from tagwright.chain.label_chain import ChainScores, Expectations, TermWeights
+from tagwright.chain.log_space import repeat_in_log_space
+from tagwright.chain.scaling import RunSums
 from tagwright.chain.trigrams import Trigrams, find_trigrams
-from tagwright.chain.viterbi import Steps
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,8 +75,9 @@ class SecondOrderChain:
         forward_backward_of_candidates(*run, candidates, self.steps, work)
         found.log_z[:] += shifts
         found.counts[:] *= self.steps.table
-        scores = partial(second_order_steps, first.scores, self.trigrams, emission.dtype.type)
-        found.complete(emission, offsets, candidates, scores, given, out)
+        if not found.done.all():
+            steps = second_order_steps(first.scores, self.trigrams, emission.dtype.type)
+            repeat_in_log_space(found, emission, offsets, candidates, steps, given, out)
         pairs, triples = found.counts[:Y], found.counts[Y:].reshape(Y, Y, Y)  # triples [q, p, c]
         p, q, c = self.trigrams.labels
         transitions = pairs + triples.sum(axis=1, dtype=np.float64)
@@ -126,14 +125,3 @@ class SecondOrderSteps:
 
     def _candidates(self, emission: Floats, given: Candidates | None) -> Candidates:
         return Candidates.everything(len(emission), self.steps.n_labels) if given is None else given
-
-
-def build_chain(scores: ChainScores, trigrams: Trigrams | None, dtype: type[np.floating[Any]]) -> LabelChain:
-    """A chain for forward-backward: of second order where there are trigrams."""
-    first = Chain.build(*scores, dtype)
-    return first if trigrams is None else SecondOrderChain.build(first, trigrams, dtype)
-
-
-def build_steps(scores: ChainScores, trigrams: Trigrams | None, dtype: type[np.floating[Any]]) -> LabelSteps:
-    """A chain for Viterbi: of second order where there are trigrams."""
-    return Steps.build(*scores, dtype) if trigrams is None else SecondOrderSteps.build(scores, trigrams, dtype)

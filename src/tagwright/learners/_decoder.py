@@ -16,8 +16,9 @@ import numpy as np
 from tagwright.arrays import Bools, Doubles, Floats, Ints, Longs, cut_evenly, empty_rows
 from tagwright.attributes.lexicon import TagDictionary
 from tagwright.chain.candidates import Candidates
+from tagwright.chain.forward_backward import Chain
 from tagwright.chain.label_chain import LabelChain, LabelSteps
-from tagwright.chain.second_order import build_chain, build_steps
+from tagwright.chain.second_order import SecondOrderChain, SecondOrderSteps
 from tagwright.chain.span_probability import span_probabilities
 from tagwright.chain.trigrams import Trigrams
 from tagwright.chain.viterbi import Steps
@@ -195,7 +196,9 @@ class Decoder:
     def _expect(self, rows: Floats, offsets: Longs, candidates: Candidates | None) -> Doubles:
         """log Z of every sentence; rows become marginals."""
         if self._chain is None:
-            self._chain = build_chain(self.chain_scores, self.trigrams, self.scores.dtype)
+            dtype, trigrams = self.scores.dtype, self.trigrams
+            first = Chain.build(*self.chain_scores, dtype)
+            self._chain = first if trigrams is None else SecondOrderChain.build(first, trigrams, dtype)
         return self._chain.expect(rows, offsets, candidates=candidates, out=rows).log_z
 
     def _k_best(self, emission: Doubles, k: int, candidates: Candidates | None) -> tuple[Longs, Doubles]:
@@ -203,7 +206,11 @@ class Decoder:
 
     def _ready_steps(self) -> LabelSteps:
         if self._steps is None:
-            self._steps = build_steps(self.chain_scores, self.trigrams, self.scores.dtype)
+            chain, dtype = self.chain_scores, self.scores.dtype
+            if self.trigrams is None:
+                self._steps = Steps.build(*chain, dtype)
+            else:
+                self._steps = SecondOrderSteps.build(chain, self.trigrams, dtype)
         return self._steps
 
     def _ready_tagging(self) -> LinearTagging:

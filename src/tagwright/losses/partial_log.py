@@ -15,8 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tagwright.arrays import Bools, Floats, Ints, Longs
-from tagwright.chain.label_chain import LabelChain
-from tagwright.chain.term_weight import TermWeights
+from tagwright.chain.label_chain import LabelChain, TermWeights
 from tagwright.losses.run import RunLoss, SentenceRun, first_order, sum_ends
 from tagwright.losses.sequence_log import sequence_log
 

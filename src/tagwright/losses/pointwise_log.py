@@ -9,9 +9,8 @@ Equal to F1 for sentences of one token. Not convex, unlike the sequence losses; 
 from __future__ import annotations
 
 from tagwright.arrays import Floats
-from tagwright.chain.label_chain import LabelChain
+from tagwright.chain.label_chain import LabelChain, TokenTerms
 from tagwright.chain.marginal_adjoint import differentiate_marginals
-from tagwright.chain.term_weight import TokenTerms
 from tagwright.losses.run import RunLoss, SentenceRun, first_order, sum_ends
 
 

@@ -28,8 +28,7 @@ from tagwright._jit import tight_kernel
 from tagwright.arrays import Doubles, Floats, Ints, Longs
 from tagwright.chain.candidates import Candidates
 from tagwright.chain.forward_backward import Chain
-from tagwright.chain.label_chain import LabelChain
-from tagwright.chain.term_weight import HIGHEST
+from tagwright.chain.label_chain import HIGHEST, LabelChain
 from tagwright.errors import ParameterError
 
 

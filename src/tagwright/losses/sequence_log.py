@@ -11,8 +11,7 @@ from __future__ import annotations
 
 from tagwright._jit import natural, tight_kernel
 from tagwright.arrays import Doubles, Floats, Ints, Longs
-from tagwright.chain.label_chain import LabelChain
-from tagwright.chain.term_weight import TermWeights
+from tagwright.chain.label_chain import LabelChain, TermWeights
 from tagwright.losses.run import RunLoss, SentenceRun, sum_ends
 
 

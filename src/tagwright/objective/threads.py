@@ -16,8 +16,9 @@ import numpy as np
 
 from tagwright.arrays import Doubles, Longs, Workers, cut_evenly, empty_rows
 from tagwright.chain.candidates import Candidates
+from tagwright.chain.forward_backward import Chain
 from tagwright.chain.label_chain import LabelChain
-from tagwright.chain.second_order import build_chain
+from tagwright.chain.second_order import SecondOrderChain
 from tagwright.chain.trigrams import Trigrams, trigram_keys
 from tagwright.encode.batch import spread
 from tagwright.losses.run import RunLoss, SentenceRun, Total
@@ -71,8 +72,11 @@ class ThreadedObjective:
         """Value and gradient at `vector`."""
         problem = self.problem
         weights, gradient = problem.split(vector), np.zeros(len(vector))
-        trigrams = None if problem.keys is None else Trigrams(problem.scores.n_labels, problem.keys, weights.trigrams)
-        chain = build_chain(weights.chain, trigrams, problem.scores.dtype)
+        chain: LabelChain
+        chain = first = Chain.build(*weights.chain, problem.scores.dtype)
+        if problem.keys is not None:
+            trigrams = Trigrams(first.n_labels, problem.keys, weights.trigrams)
+            chain = SecondOrderChain.build(first, trigrams, problem.scores.dtype)
         scores = self.map.at(weights.attributes)
         total = self._pass(Pass(scores, chain, reference, problem.split(gradient)))
         if not total.fits:
