@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tagwright.arrays import Doubles, Longs, Workers, cut_evenly, empty_rows
+from tagwright.arrays import Doubles, Longs, Workers, cut_evenly, empty_rows, zero_rows
 from tagwright.chain.candidates import Candidates
 from tagwright.chain.forward_backward import Chain
 from tagwright.chain.label_chain import LabelChain
@@ -24,8 +24,8 @@ from tagwright.encode.batch import spread
 from tagwright.losses.run import RunLoss, SentenceRun, Total
 from tagwright.objective.evaluation import ValueAndGradient
 from tagwright.objective.problem import TrainingProblem, WeightParts, count_gold
-from tagwright.objective.training_map import TrainingMap
-from tagwright.scores.linear import LinearScores
+from tagwright.scores.adjoint import Adjoint
+from tagwright.scores.linear import NO_UNKNOWN, LinearScores, score_tokens
 
 BLOCK_BYTES = 1 << 23  # of emission rows: what fits the last cache
 RUN_BYTES = 1 << 19  # of emission rows: what fits a core's own cache
@@ -61,7 +61,9 @@ class ThreadedObjective:
         self.blocks = cut_evenly(lengths, max(1, round(data.n_tokens / tokens_a_block)))
         tokens_a_run *= 1 if problem.keys is None else SECOND_ORDER_RUNS
         self.runs = [cut_runs(lengths, *block, tokens_a_run) for block in self.blocks]
-        self.map = TrainingMap(scores, self.data, self.blocks, workers)
+        self._locations = scores.index.of_tokens(self.data, NO_UNKNOWN)
+        self._adjoint = Adjoint(scores, self.data, self._locations, self.blocks)
+        self._table = zero_rows((scores.index.n_rows, scores.width), scores.dtype)  # memory for all passes
         self._buffer = empty_rows((max(self._size(block) for block in self.blocks), scores.width), scores.dtype)
         words = problem.dictionary
         self.candidates = (
@@ -77,7 +79,7 @@ class ThreadedObjective:
         if problem.keys is not None:
             trigrams = Trigrams(first.n_labels, problem.keys, weights.trigrams)
             chain = SecondOrderChain.build(first, trigrams, problem.scores.dtype)
-        scores = self.map.at(weights.attributes)
+        scores = problem.scores.at(weights.attributes, self.workers, self._table)
         total = self._pass(Pass(scores, chain, reference, problem.split(gradient)))
         if not total.fits:
             gradient[:] = 0
@@ -91,15 +93,15 @@ class ThreadedObjective:
         """How often the data has what each weight stands for, with the gold labels; those not known are left out."""
         counts = np.zeros(len(self.problem.start))
         parts, labels, Y = self.problem.split(counts), self.data.labels, self.problem.scores.n_labels
-        self.map.begin_gradient()
+        self._adjoint.reset()
         for block, (first, last) in enumerate(self.blocks):
             tokens = slice(int(self.data.offsets[first]), int(self.data.offsets[last]))
             known = np.flatnonzero(labels[tokens] >= 0)
             rows = self._buffer[: tokens.stop - tokens.start]
             rows[:] = 0
             rows[known, labels[tokens][known]] = 1
-            self.map.add_block(block, rows)
-        parts.attributes[:] = self.map.gradient()
+            self._adjoint.add_block(block, rows, self.workers)
+        parts.attributes[:] = self._adjoint.finish(self.workers)
         parts.transition[:], parts.start[:], parts.stop[:] = count_gold(self.data, Y)
         if self.problem.keys is not None:
             found = np.searchsorted(self.problem.keys, trigram_keys(self.data.offsets, labels, Y))
@@ -108,14 +110,14 @@ class ThreadedObjective:
 
     def _pass(self, now: Pass) -> Total:
         """Emission, loss and adjoint of all sentences."""
-        self.map.begin_gradient()
+        self._adjoint.reset()
         gradient = now.gradient
         terms: list[Doubles] = []
         weights: list[Doubles] = []
         for block, runs in enumerate(self.runs):
             results: list[RunLoss | None] = [None] * len(runs)
             self.workers.run(self._run, [(results, k, run, runs[0][0], now) for k, run in enumerate(runs)])
-            self.map.add_block(block, self._buffer)
+            self._adjoint.add_block(block, self._buffer, self.workers)
             for result in filter(None, results):  # let go of block by block: a thousand labels make Y² numbers 8 MB
                 gradient.transition[:] += result.transition
                 gradient.start[:] += result.start
@@ -123,7 +125,7 @@ class ThreadedObjective:
                 gradient.trigrams[:] += result.trigrams
                 terms.append(result.terms)
                 weights.append(result.weights)
-        gradient.attributes[:] = self.map.gradient()
+        gradient.attributes[:] = self._adjoint.finish(self.workers)
         return self.problem.loss.add_up(np.concatenate(terms), np.concatenate(weights), now.reference)
 
     def _run(self, results: list[RunLoss | None], k: int, run: tuple[int, int], origin: int, now: Pass) -> None:
@@ -132,7 +134,7 @@ class ThreadedObjective:
         offsets = self.data.offsets
         begin, end = int(offsets[first]), int(offsets[last])
         rows = self._buffer[begin - offsets[origin] : end - offsets[origin]]
-        self.map.score(now.scores, begin, end, rows)
+        score_tokens(self._locations[begin:end], now.scores.tables, self.data, begin, now.scores.n_labels, rows)
         offsets = offsets[first : last + 1] - begin
         candidates = None if self.candidates is None else self.candidates.part(begin, end)
         sentences = SentenceRun(rows, offsets, self.data.labels[begin:end], self.token_weights[begin:end], candidates)
