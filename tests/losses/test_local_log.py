@@ -13,7 +13,7 @@ from tagwright.chain.forward_backward import Chain
 from tagwright.chain.lattice import Lattice
 from tagwright.losses.local_log import local_log
 from tagwright.losses.run import SentenceRun
-from tagwright.losses.sequence_log import sequence_log
+from tagwright.losses.sequence import sequence_log
 
 
 def local_log_probabilities(lattice: Lattice, labels: list[int]) -> list[float]:

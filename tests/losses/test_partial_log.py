@@ -14,7 +14,7 @@ from tagwright.chain.forward_backward import Chain
 from tagwright.chain.lattice import Lattice
 from tagwright.losses.partial_log import PartialLog, allowed_labels, possible_transitions
 from tagwright.losses.run import SentenceRun
-from tagwright.losses.sequence_log import sequence_log
+from tagwright.losses.sequence import sequence_log
 
 
 def test_allowed_labels() -> None:

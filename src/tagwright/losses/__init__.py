@@ -1,10 +1,8 @@
 """The losses over label sequences, by name: sequence or pointwise, log or exp (LOSS section 3.3; losses/run.py)."""
 
-from tagwright.losses.pointwise_exp import pointwise_exp
-from tagwright.losses.pointwise_log import pointwise_log
+from tagwright.losses.pointwise import pointwise_exp, pointwise_log
 from tagwright.losses.run import Loss, log_of_mean, sum_of_terms
-from tagwright.losses.sequence_exp import sequence_exp
-from tagwright.losses.sequence_log import sequence_log
+from tagwright.losses.sequence import sequence_exp, sequence_log
 
 LOSSES = {
     "sequence_log": Loss(sequence_log, sum_of_terms),

@@ -4,7 +4,7 @@
     gradient   a_i · (expected counts − those expected among the allowed labellings), node by node and edge by edge
 
 Forward-backward twice: as it is, and with −inf for every label that is not allowed. Where each position allows one
-label, this is losses/sequence_log.py, and runs of sentences whose labels are all known go there. Tsuboi et al. 2008
+label, this is F1 (losses/sequence.py), and runs of sentences whose labels are all known go there. Tsuboi et al. 2008
 (training CRFs from partial annotations). Not convex: the minimum that is found depends on where the search begins.
 """
 
@@ -17,7 +17,7 @@ import numpy as np
 from tagwright.arrays import Bools, Floats, Ints, Longs
 from tagwright.chain.label_chain import LabelChain, TermWeights
 from tagwright.losses.run import RunLoss, SentenceRun, first_order, sum_ends
-from tagwright.losses.sequence_log import sequence_log
+from tagwright.losses.sequence import sequence_log
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,10 +1,17 @@
-"""F1, the CRF's loss: −Σ_i log p(y_i | x_i). LOSS equations 1 and 3.
+"""The sequence losses: of the probability of whole labellings. LOSS equations 1 to 4.
 
-term       −log p(y_i | x_i) = log Z(x_i) − F(x_i, y_i)
-gradient   a_i · (expected − gold counts), node by node and edge by edge
+    term        −log p(y_i | x_i) = log Z(x_i) − F(x_i, y_i)
+    F1, log     −Σ_i log p(y_i | x_i), the CRF's loss        gradient  a_i · (expected − gold counts), node by node and
+                                                             edge by edge
+    F2, exp     Σ_i 1/p(y_i | x_i), minimised as             gradient  D_i · (expected − gold counts),
+                N · log of the mean 1/p                      D_i = a_i · exp(term_i − reference) · factor of the whole
 
-Where tokens have candidate labels, or the chain is of second order, the loss is the same with fewer labellings in Z, or
-with trigrams in F.
+Where tokens have candidate labels, or the chain is of second order, the losses are the same with fewer labellings in Z,
+or with trigrams in F.
+
+F2: 1/p of a sentence with T tokens and Y labels is Y^T at w = 0: it is never formed (losses/run.py). The objective is
+convex, being the log of a sum of exponentials of convex functions. Its gradient is an average over sentences in which
+the least likely ones have nearly all of the weight: at first the longest.
 """
 
 from __future__ import annotations
@@ -46,3 +53,8 @@ def sequence_loss(run: SentenceRun, chain: LabelChain, rate: float, reference: f
 def sequence_log(run: SentenceRun, chain: LabelChain, reference: float = 0.0, out: Floats | None = None) -> RunLoss:
     """Terms and gradient of one run; the reference is of no use here."""
     return sequence_loss(run, chain, 0.0, reference, out)
+
+
+def sequence_exp(run: SentenceRun, chain: LabelChain, reference: float = 0.0, out: Floats | None = None) -> RunLoss:
+    """Terms and gradient of one run, relative to the reference."""
+    return sequence_loss(run, chain, 1.0, reference, out)
