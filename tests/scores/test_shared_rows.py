@@ -10,11 +10,11 @@ from tagwright.attributes import resolve
 from tagwright.encode.batch import Batch
 from tagwright.encode.encoder import Encoder
 from tagwright.encode.text import Text
-from tagwright.scores import shared_rows as module
+from tagwright.scores import row_index as module
 from tagwright.scores.expanded import expand
 from tagwright.scores.linear import LinearMap
 from tagwright.scores.pattern import find_pattern
-from tagwright.scores.shared_rows import FEW, NO_ROW
+from tagwright.scores.row_index import FEW, NO_ROW
 
 pytestmark = pytest.mark.bounds
 

@@ -27,6 +27,7 @@ from tagwright.arrays import Floats, Ints, Longs, Plain, Workers, empty_rows, pa
 from tagwright.encode.batch import Batch, UnknownWords, as_unknown_words
 from tagwright.encode.encoder import Encoder
 from tagwright.scores.row_index import (
+    NO_ROW,
     NOWHERE,
     SHORT,
     ColumnSlots,
@@ -34,10 +35,10 @@ from tagwright.scores.row_index import (
     Locations,
     Pattern,
     RowIndex,
+    SharedRows,
     SlotArrays,
     locate_forms,
 )
-from tagwright.scores.shared_rows import NO_ROW, SharedRows
 
 PREFETCH_DISTANCE = 3
 """Tokens between asking for a row and reading it: about what memory takes to answer."""
