@@ -1,4 +1,4 @@
-"""The padding rule, rows at cache lines, the cutting of work, and threads."""
+"""The padding rule, rows at cache lines, the cutting of work, sums over vectors, and threads."""
 
 from __future__ import annotations
 
@@ -11,7 +11,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tagwright.arrays import ROW_UNIT, Workers, cut_evenly, empty_rows, grown, padded, zero_rows
+from tagwright.arrays import (
+    ROW_UNIT,
+    Workers,
+    add_and_multiply,
+    add_scaled,
+    cut_evenly,
+    empty_rows,
+    grown,
+    inner,
+    norm,
+    padded,
+    zero_rows,
+)  # fmt: skip
 
 
 @given(st.integers(1, 500))
@@ -107,3 +119,15 @@ def test_what_grows_stays_at_a_cache_line_and_keeps_its_rows() -> None:
     assert rows.shape == (4, 16)
     np.testing.assert_array_equal(rows, [np.arange(16), np.arange(16, 32), np.zeros(16), np.zeros(16)])
     assert grown(rows, 4, 100) is rows
+
+
+@pytest.mark.parametrize("n", [0, 1, 7, 1000])
+def test_sums_over_vectors_equal_numpy(n: int) -> None:
+    a, b, c = np.random.default_rng(n).normal(size=(3, n))
+    assert inner(a, b) == pytest.approx(float(a @ b))
+    assert norm(a) == pytest.approx(float(np.linalg.norm(a)))
+    changed = a.copy()
+    add_scaled(changed, -0.5, b)
+    np.testing.assert_allclose(changed, a - 0.5 * b)
+    assert add_and_multiply(changed, 2.0, c, b) == pytest.approx(float((a - 0.5 * b + 2 * c) @ b))
+    np.testing.assert_allclose(changed, a - 0.5 * b + 2 * c)

@@ -1,4 +1,4 @@
-"""Names for the arrays that flow through the library, and the one padding rule.
+"""Names for the arrays that flow through the library, the one padding rule, sums over long vectors, and threads.
 
 Sizes have one alphabet: N sentences, T positions, Y labels, A attributes, F forms, S slots, K best.
 Sentences are concatenated: position t of sentence i is row offsets[i] + t. Rows over labels are padded to P = padded(Y)
@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from tagwright._jit import tight_kernel
+from tagwright._jit import kernel, tight_kernel
 
 Floats = NDArray[np.floating[Any]]
 Doubles = NDArray[np.float64]
@@ -83,6 +83,41 @@ def grown(array: NDArray[Any], n: int, spare: int) -> NDArray[Any]:
     larger = zero_rows((n + spare + len(array) // 4, *array.shape[1:]), array.dtype)
     larger[: len(array)] = array
     return larger
+
+
+# Sums over long vectors, in one fixed order. NumPy hands `a @ b` to a BLAS library, which starts threads of its own:
+# they fight with ours, and the last bits of the result depend on the number of cores. These kernels do neither.
+
+
+@kernel
+def inner(a: Doubles, b: Doubles) -> float:
+    """Σ a_i b_i."""
+    total = 0.0
+    for i in range(a.shape[0]):
+        total += a[i] * b[i]
+    return total
+
+
+@kernel
+def add_scaled(a: Doubles, factor: float, b: Doubles) -> None:
+    """a += factor · b."""
+    for i in range(a.shape[0]):
+        a[i] += factor * b[i]
+
+
+@kernel
+def add_and_multiply(a: Doubles, factor: float, b: Doubles, c: Doubles) -> float:
+    """a += factor · b; returns Σ c_i a_i: two steps of L-BFGS in one reading of a."""
+    total = 0.0
+    for i in range(a.shape[0]):
+        a[i] += factor * b[i]
+        total += c[i] * a[i]
+    return total
+
+
+def norm(a: Doubles) -> float:
+    """√Σ a_i²."""
+    return float(np.sqrt(inner(a, a)))
 
 
 def count_jobs(n_jobs: int | None) -> int:

@@ -49,7 +49,7 @@ from typing import Protocol
 import numpy as np
 
 from tagwright._jit import tight_kernel
-from tagwright.arrays import Doubles, Floats, Longs, Workers, cut_evenly, padded
+from tagwright.arrays import Doubles, Floats, Longs, Workers, cut_evenly, inner, padded
 from tagwright.chain.viterbi import PrunedSteps, Steps
 from tagwright.encode.batch import Batch
 from tagwright.errors import DataError
@@ -74,7 +74,6 @@ from tagwright.hmsvm.working_sets import (
 from tagwright.hmsvm.worst_labelling import search_sentences, worst_labelling
 from tagwright.kernels.chain_weights import ChainWeights
 from tagwright.optim.online import DecodingWork
-from tagwright.optim.vectors import inner
 
 RUN_TOKENS = 1 << 12
 """Tokens searched at once."""

@@ -17,8 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tagwright.arrays import Doubles
-from tagwright.optim.vectors import inner
+from tagwright.arrays import Doubles, inner
 
 LONGEST = 1e6
 """The largest s that is tried."""

@@ -10,10 +10,9 @@ from __future__ import annotations
 import numpy as np
 
 from tagwright._jit import tight_kernel
-from tagwright.arrays import Doubles, Floats, Longs, Workers
+from tagwright.arrays import Doubles, Floats, Longs, Workers, inner
 from tagwright.encode.batch import Batch
 from tagwright.hmsvm.token_weights import TokenRows, TokenWeights
-from tagwright.optim.vectors import inner
 from tagwright.scores.expanded import expand
 from tagwright.scores.linear import LinearMap
 

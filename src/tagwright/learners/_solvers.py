@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from tagwright.arrays import Doubles, Workers
+from tagwright.arrays import Doubles, Workers, add_scaled, inner
 from tagwright.errors import ParameterError
 from tagwright.learners._checkpoint import Checkpoint, State
 from tagwright.learners._watch import Watch
@@ -28,7 +28,6 @@ from tagwright.optim.lbfgs import minimise_lbfgs
 from tagwright.optim.owlqn import minimise_owlqn
 from tagwright.optim.progress import Progress
 from tagwright.optim.stochastic import RATE, AdaGradState, AveragedAdaGrad, Epoch, minimise_stochastic
-from tagwright.optim.vectors import add_scaled, inner
 from tagwright.scores.wide_rows import TokenData
 
 SOLVERS = ("auto", "lbfgs", "owlqn", "cg", "sgd")

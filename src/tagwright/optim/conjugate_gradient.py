@@ -14,11 +14,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from tagwright.arrays import Doubles
+from tagwright.arrays import Doubles, add_scaled, inner, norm
 from tagwright.objective.evaluation import Objective
 from tagwright.optim.descent import Minimum, Point, Trail, descend
 from tagwright.optim.line_search import search_line
-from tagwright.optim.vectors import add_scaled, inner, norm
 
 CURVATURE = 0.1
 RESTART = 0.5

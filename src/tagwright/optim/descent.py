@@ -19,9 +19,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Literal, Protocol
 
-from tagwright.arrays import Doubles
+from tagwright.arrays import Doubles, norm
 from tagwright.objective.evaluation import Objective, ValueAndGradient
-from tagwright.optim.vectors import norm
 
 Reason = Literal["gradient", "tolerance", "precision", "callback", "interrupted", "max_iterations"]
 

@@ -14,11 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from tagwright.arrays import Doubles
+from tagwright.arrays import Doubles, add_and_multiply, inner, norm
 from tagwright.objective.evaluation import Objective
 from tagwright.optim.descent import Minimum, Point, Trail, descend
 from tagwright.optim.line_search import search_line
-from tagwright.optim.vectors import add_and_multiply, inner, norm
 
 Memory = tuple[Doubles, ...]
 """The last pairs, oldest first, each as three vectors: s, y, and ρ = 1 / sᵀy alone in a vector of one."""

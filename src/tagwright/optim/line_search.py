@@ -15,10 +15,9 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from tagwright.arrays import Doubles
+from tagwright.arrays import Doubles, inner
 from tagwright.objective.evaluation import Objective
 from tagwright.optim.descent import Point
-from tagwright.optim.vectors import inner
 
 DECREASE = 1e-4
 NEAREST, FARTHEST = 2.0, 10.0

@@ -19,11 +19,10 @@ from typing import Any
 
 import numpy as np
 
-from tagwright.arrays import Doubles
+from tagwright.arrays import Doubles, inner, norm
 from tagwright.objective.evaluation import Objective, ValueAndGradient
 from tagwright.optim.descent import Minimum, Point, Trail, descend
 from tagwright.optim.lbfgs import Memory, quasi_newton_direction, remember
-from tagwright.optim.vectors import inner, norm
 
 DECREASE = 1e-4
 MOST_STEPS = 30

@@ -30,11 +30,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tagwright._jit import natural, tight_kernel
-from tagwright.arrays import Bools, Doubles, Floats, Ints, Longs, empty_rows, padded, zero_rows
+from tagwright.arrays import Bools, Doubles, Floats, Ints, Longs, empty_rows, inner, padded, zero_rows
 from tagwright.chain.forward_backward import Chain
 from tagwright.losses.run import Loss, SentenceRun
 from tagwright.optim.descent import Minimum, Reason, flattened
-from tagwright.optim.vectors import inner
 from tagwright.scores.wide_rows import PREFETCH_DISTANCE, TokenData, add_token_scores, prefetch_token
 
 RATE = 0.5
