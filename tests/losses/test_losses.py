@@ -10,7 +10,7 @@ from oracle import distribution, log_partition, node_marginals, numerical_gradie
 
 from tagwright._jit import JIT
 from tagwright.arrays import padded
-from tagwright.chain import log_marginal_adjoint as slow
+from tagwright.chain import log_space as slow
 from tagwright.chain import marginal_adjoint as fast
 from tagwright.chain.forward_backward import Chain
 from tagwright.chain.label_chain import TokenTerms

@@ -43,7 +43,7 @@ from tagwright.chain.forward_backward import (
     walk_forward,
 )
 from tagwright.chain.label_chain import TokenTerms, term_weight
-from tagwright.chain.log_marginal_adjoint import log_marginal_adjoint
+from tagwright.chain.log_space import log_marginal_adjoint
 from tagwright.chain.scaling import FLOOR
 
 RAREST = 1e-12
