@@ -14,7 +14,7 @@ import numpy as np
 from tagwright.arrays import Doubles, Floats
 from tagwright.encode.batch import Batch
 from tagwright.errors import DataError, ParameterError
-from tagwright.learners._estimator import Range
+from tagwright.learners._estimator import NONE, Range
 
 SampleWeight = Sequence[float] | Floats
 
@@ -72,7 +72,7 @@ def _is_weight(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < float("inf")
 
 
-LABEL_WEIGHTS = Range(
-    lambda value: value is None or (isinstance(value, Mapping) and all(map(_is_weight, value.values()))),
-    "None or a dict of labels with numbers of at least 0",
+LABEL_WEIGHTS = NONE | Range(
+    lambda value: isinstance(value, Mapping) and all(map(_is_weight, value.values())),
+    "a dict of labels with numbers of at least 0",
 )
