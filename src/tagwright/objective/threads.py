@@ -27,8 +27,8 @@ from tagwright.objective.problem import TrainingProblem, WeightParts, count_gold
 from tagwright.scores.adjoint import Adjoint
 from tagwright.scores.linear import NO_UNKNOWN, LinearScores, score_tokens
 
-BLOCK_BYTES = 1 << 23  # of emission rows: what fits the last cache
-RUN_BYTES = 1 << 19  # of emission rows: what fits a core's own cache
+BLOCK_BYTES = 1 << 26  # of emission rows, at most; at its end all threads wait for each other
+RUN_BYTES = 1 << 21  # of emission rows: enough work to hide what Python does for each run, under its lock
 RUN_TOKENS_A_LABEL = 8  # at least: a run's transition counts are a table of Y² to be cleared and read
 BLOCK_RUNS = 4  # at least: for the threads
 SECOND_ORDER_RUNS = 4  # times as many tokens: a run's trigram counts are a table of Y³ to be cleared and read
