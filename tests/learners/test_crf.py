@@ -115,7 +115,8 @@ def test_dev_set_stops_early_and_keeps_the_best() -> None:
     dev_X, dev_y = toy_words(60, seed=7)
     model = CRF("ner", c2=0.0, patience=4, max_iterations=300).fit(X, y, dev_X, dev_y)
     curve = model.dev_curve_
-    assert len(curve) - 1 - int(np.argmax(curve)) == 4 == model.n_iter_ - 1 - int(np.argmax(curve))
+    assert len(curve) == model.n_iter_ >= int(np.argmax(curve)) + 5
+    assert model.n_iter_ < 30
     assert curve[-1] < max(curve)
     assert 100 * model.score(dev_X, dev_y) == pytest.approx(max(curve))
     with pytest.raises(ParameterError, match="both X_dev and y_dev"):

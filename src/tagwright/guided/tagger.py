@@ -127,9 +127,7 @@ class GuidedTagger(SequenceTagger):
     )
     min_count: int = parameter(WHOLE, "attributes that fewer training tokens have get no weight", default=1)
     min_conjunction: int = parameter(WHOLE, "the same for conjunctions of attributes", default=1)
-    patience: int = parameter(
-        WHOLE, "with a dev set, stop after so many epochs without a better dev score; the best model is kept", default=4
-    )
+    patience: int = parameter(WHOLE, "with a dev set, stop after so many epochs without a better dev score", default=4)
 
     label_order_: Doubles = fitted()  # [Y] where a label comes in the order of a sentence, 0 to 1, on average; or NaN
     objective_curve_: list[float] = fitted()
@@ -200,7 +198,7 @@ class GuidedTagger(SequenceTagger):
             reason = "interrupted"
         finally:
             workers.close()
-        weights = average_all(trainings, kept) if watch.best_weights is None else watch.best_weights
+        weights = watch.choose(average_all(trainings, kept))
         trainings.clear()  # they are large, and the decoder needs room
         self.decoder_ = watch.decode(weights)  # type: ignore[assignment]
         self.n_iter_ = len(curve)

@@ -102,7 +102,7 @@ class HMSVM(KernelLearner):
                 self.boundaries, workers, np.random.default_rng(self.random_state),
             )  # fmt: skip
             reason = self._solve(algorithm, watch)
-            self.decoder_ = decode(algorithm.vector() if watch.best_weights is None else watch.best_weights)
+            self.decoder_ = decode(watch.choose(algorithm.vector()))
         finally:
             workers.close()
         self.support_sequences_ = collect_support(algorithm.solution.sets, data, text, names)

@@ -52,9 +52,7 @@ class KernelLearner(SequenceTagger):
     )
     min_conjunction: int = parameter(WHOLE, "conjunctions that training has less often are left out", default=2)
     boundaries: bool = parameter(FLAG, "give weights to first and last labels", default=True)
-    patience: int = parameter(
-        WHOLE, "with a dev set, stop after so many rounds without a better dev score; the best model is kept", default=5
-    )
+    patience: int = parameter(WHOLE, "with a dev set, stop after so many rounds without a better dev score", default=5)
 
     objective_curve_: list[float] = fitted()
     dev_curve_: list[float] = fitted()

@@ -45,7 +45,7 @@ class KernelPerceptron(KernelLearner):
             self._learn_epochs(state, data.n_sentences, watch)
         except KeyboardInterrupt:
             reason = "interrupted"
-        self.decoder_ = watch.decode(state.average() if watch.best_weights is None else watch.best_weights)
+        self.decoder_ = watch.decode(watch.choose(state.average()))
         self.n_iter_ = len(self.objective_curve_)
         self.dev_curve_ = watch.dev_curve
         warn_of_end(reason, self.n_iter_)

@@ -57,9 +57,7 @@ class StructuredPerceptron(SequenceTagger):
         default=True,
     )
     boundaries: bool = parameter(FLAG, "give weights to first and last labels", default=True)
-    patience: int = parameter(
-        WHOLE, "with a dev set, stop after so many epochs without a better dev score; the best model is kept", default=5
-    )
+    patience: int = parameter(WHOLE, "with a dev set, stop after so many epochs without a better dev score", default=5)
     warm_start: bool = parameter(
         FLAG, "begin from the weights of the model as it is, if it was fitted before", default=False
     )
@@ -134,7 +132,7 @@ class StructuredPerceptron(SequenceTagger):
                     break
         except KeyboardInterrupt:
             reason = "interrupted"
-        weights = average() if watch.best_weights is None else watch.best_weights
+        weights = watch.choose(average())
         states.clear()  # they are large, and the decoder needs room
         self.decoder_ = self._decode(scores, weights)
         self.n_iter_ = len(curve)

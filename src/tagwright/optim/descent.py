@@ -22,6 +22,8 @@ from typing import Literal, Protocol
 from tagwright.arrays import Doubles, norm
 from tagwright.objective.evaluation import Objective, ValueAndGradient
 
+PERIOD = 10
+"""Iterations over which an improvement is measured: one alone may be small by accident."""
 Reason = Literal["gradient", "tolerance", "precision", "callback", "interrupted", "max_iterations"]
 
 
@@ -108,7 +110,7 @@ def descend(
     max_iterations: int = 1000,
     epsilon: float = 1e-5,
     tolerance: float = 1e-5,
-    period: int = 10,
+    period: int = PERIOD,
     watch: Watcher | None = None,
 ) -> Minimum:
     """Minimise `objective` from weights, or go on along a Trail; see the head of this file."""
