@@ -22,8 +22,8 @@ from tagwright.arrays import Ints
 from tagwright.attributes.class_tree import find_paths
 from tagwright.attributes.exchange import Tell, learn_classes
 from tagwright.errors import DataError, ParameterError
+from tagwright.text.hash_tables import StringTable
 from tagwright.text.spelling import ClusterTables
-from tagwright.text.string_table import StringTable
 from tagwright.text.strings import Strings
 
 

@@ -1,7 +1,7 @@
 """Conjunctions: several cells at once, such as the words at −1 and 0. Each distinct combination is one attribute.
 
 A combination is a mixed-radix number of its cells' codes: key = (code_1 · n_2 + code_2) · n_3 + code_3 ...
-Known keys lie in a hash table (text/key_table.py), so that tagging finds them in a few nanoseconds. To scores/ the
+Known keys lie in a hash table (text/hash_tables.py), so that tagging finds them in a few nanoseconds. To scores/ the
 combinations are forms like those of a column, each with one attribute; form 0 is "none of them".
 """
 
@@ -21,7 +21,7 @@ from tagwright.attributes.templates import Cell
 from tagwright.encode.batch import Batch, UnknownWords, as_unknown_words
 from tagwright.encode.forms import N_EDGES, ColumnForms
 from tagwright.errors import TemplateError
-from tagwright.text.key_table import EMPTY, PREFETCH_DISTANCE, KeyTable, first_slot, slots_for
+from tagwright.text.hash_tables import EMPTY, PREFETCH_DISTANCE, KeyTable, first_slot, slots_for
 
 
 class CellIndex(NamedTuple):

@@ -22,7 +22,16 @@ from tagwright.attributes.clusters import WordClusters
 from tagwright.attributes.templates import Term
 from tagwright.encode.batch import UnknownWords
 from tagwright.encode.vocabulary import Vocabulary
-from tagwright.text.key_table import count_slots, n_slots
+from tagwright.text.hash_tables import (
+    NO_STRINGS,
+    StringTable,
+    StringTables,
+    count_slots,
+    find_strings,
+    n_slots,
+    number_some,
+    number_strings,
+)
 from tagwright.text.spelling import (
     NO_CLUSTERS,
     WORDS_AHEAD,
@@ -34,7 +43,6 @@ from tagwright.text.spelling import (
     marks_for,
     room_for_spelling,
 )
-from tagwright.text.string_table import NO_STRINGS, StringTable, StringTables, find_strings, number_some, number_strings
 from tagwright.text.strings import Strings, join
 
 N_EDGES = 2

@@ -13,7 +13,7 @@ import numpy as np
 from tagwright.arrays import Doubles, Floats, Ints, Longs
 from tagwright.guided.algorithm1_inference import InferenceModel, Labelling, ScoredSentence
 from tagwright.guided.label_contexts import BASE, OFFSETS, PART, PART_STRIDE, STRIDES, ContextTable
-from tagwright.text.key_table import find_keys
+from tagwright.text.hash_tables import find_keys
 
 
 class FinalActions(NamedTuple):

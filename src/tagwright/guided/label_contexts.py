@@ -25,7 +25,7 @@ from tagwright._jit import tight_kernel
 from tagwright.arrays import Doubles, Floats, Ints, Longs, padded
 from tagwright.attributes.cells import Cell, LabelTemplate
 from tagwright.errors import ParameterError
-from tagwright.text.key_table import EMPTY, first_slot, insert_keys, slots_for
+from tagwright.text.hash_tables import EMPTY, first_slot, insert_keys, slots_for
 
 OFFSETS = (-2, -1, 1, 2)
 LEFT_2, LEFT_1, RIGHT_1, RIGHT_2 = 1, 2, 4, 8  # bits of `needs`
@@ -44,7 +44,7 @@ class ContextTable(NamedTuple):
     sides: Longs  # [4] templates of left labels from sides[0], of right labels from sides[1], of both from sides[2]
     numbers: Longs  # [M, 8] of each template: the columns named above
     rows: Floats  # [R, P]
-    slots: Longs  # [H] keys in a hash table (text/key_table.py), each followed by the first entry of its list
+    slots: Longs  # [H] keys in a hash table (text/hash_tables.py), each followed by the first entry of its list
     labels: Ints  # [N] entries: label, weight, and the next entry of the list
     weights: Floats  # [N]
     following: Ints  # [N]

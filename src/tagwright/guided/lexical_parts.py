@@ -14,7 +14,7 @@ from tagwright.arrays import Ints, Longs
 from tagwright.attributes.cells import Cell
 from tagwright.encode.batch import Batch
 from tagwright.encode.encoder import Encoder
-from tagwright.text.key_table import KeyTable
+from tagwright.text.hash_tables import KeyTable
 
 Part = tuple[Cell, ...]
 

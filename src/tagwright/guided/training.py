@@ -19,7 +19,7 @@ from tagwright.guided.label_contexts import ContextLayout, ContextWeights
 from tagwright.guided.local_learning import learn_locally
 from tagwright.guided.perceptron import Perceptron, TrainingText
 from tagwright.guided.well_formed import score_gaps
-from tagwright.text.key_table import insert_keys, slots_for
+from tagwright.text.hash_tables import insert_keys, slots_for
 
 SPARE = 1 << 12
 """Entries for which there is room before arrays must grow."""

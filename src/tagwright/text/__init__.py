@@ -1,8 +1,7 @@
 """Text: strings as pieces of one long array of letters, looked up and spelled out by kernels.
 
     strings.py        Strings: many strings end to end; from lists of Python strings, and back
-    key_table.py      numbers ─► numbers: the hash table under everything
-    string_table.py   strings ─► numbers: known ones are found, unknown ones are numbered as they come
+    hash_tables.py    numbers ─► numbers, strings ─► numbers: known ones are found, unknown strings are numbered
     characters.py     what is true of a character
     spelling.py       the functions that templates name (suffix, shape, capitalised ...), each defined once
 

@@ -44,8 +44,7 @@ from tagwright.text.characters import (
     flag_grid,
     meet_characters,
 )
-from tagwright.text.key_table import first_slot
-from tagwright.text.string_table import UNKNOWN, StringTable, find_number, string_key
+from tagwright.text.hash_tables import UNKNOWN, StringTable, find_number, first_slot, string_key
 from tagwright.text.strings import ABSENT, PADDING, Strings, copy_letters
 
 LONGEST_AFFIX = 32

@@ -7,16 +7,19 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from tagwright.text import string_table as module
-from tagwright.text.key_table import EMPTY, KeyTable, first_slot, slots_for
-from tagwright.text.string_table import (
+from tagwright.text import hash_tables as module
+from tagwright.text.hash_tables import (
+    EMPTY,
     LONG,
     SHORT,
     UNKNOWN,
+    KeyTable,
     StringTable,
     StringTables,
+    first_slot,
     number_strings,
     same_letters,
+    slots_for,
     string_key,
 )
 from tagwright.text.strings import Strings

@@ -1,12 +1,14 @@
-"""Strings to numbers, many at once: known strings are found, unknown ones can be numbered as they come.
+"""Hash tables: numbers to numbers (`KeyTable`) and strings to numbers (`StringTable`), many at once. Known strings are
+found, unknown ones can be numbered as they come.
 
 A Python dictionary asks one string at a time, and every question waits for memory several times (the string, the slot,
 the key, the number). Here a kernel makes the keys of all strings of a batch, and asks for the slot of a later one while
 it looks at this one.
 
+    slot                         a key from 0 to 2⁶³ − 1 and its number, side by side; open addressing
+    where to look first          two parts of a product, so that nearly all bits of a key count
     key of up to seven bytes     the bytes themselves and their number: equal keys are equal strings
     key of a longer string       a hash of it, seven bytes at a time: what it leads to is compared, letter by letter
-    slot                         key and number, as in key_table.py
 
 Nearly all words, affixes and shapes of European languages have at most seven bytes.
 """
@@ -14,6 +16,7 @@ Nearly all words, affixes and shapes of European languages have at most seven by
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -21,8 +24,80 @@ import numpy as np
 from tagwright._jit import tight_kernel
 from tagwright._simd import load_bytes, prefetch
 from tagwright.arrays import Bytes, Ints, Longs, Plain
-from tagwright.text.key_table import EMPTY, PREFETCH_DISTANCE, first_slot, slots_for
 from tagwright.text.strings import Strings, join
+
+EMPTY = -1
+FOLD, FOLDED, MULTIPLIER, LOWER, UPPER = 29, 0xFFFFFFFF, 0x45D9F3B, 12, 27
+PREFETCH_DISTANCE = 32
+"""Keys between asking for a slot and reading it."""
+
+
+class KeyTable:
+    """Known keys; the number of a key is its index."""
+
+    def __init__(self, keys: Longs) -> None:
+        self.keys = keys
+
+    @cached_property
+    def slots(self) -> Longs:
+        """Key and number by turns; made when it is first asked for."""
+        slots = slots_for(len(self.keys))
+        insert_keys(self.keys, slots)
+        return slots
+
+    def find(self, keys: Longs) -> Ints:
+        """Numbers of `keys`, −1 for those unknown or negative."""
+        found = np.empty(len(keys), np.int32)
+        find_keys(keys, self.slots, found)
+        return found
+
+
+def slots_for(n: int) -> Longs:
+    """Empty slots for n keys."""
+    return np.full(n_slots(n), EMPTY, np.int64)
+
+
+def n_slots(n: int) -> int:
+    """Numbers in the slots for n keys, a power of two: a quarter to a half of them will be taken."""
+    size = 8
+    while size <= 4 * n:
+        size *= 2
+    return size
+
+
+count_slots = tight_kernel(n_slots)
+"""The same for kernels."""
+
+
+@tight_kernel
+def first_slot(key: int, n: int) -> int:
+    """Where to look for a key first, of n numbers: two for each slot."""
+    h = ((key ^ (key >> FOLD)) & FOLDED) * MULTIPLIER
+    return int(((h >> LOWER) ^ (h >> UPPER)) & (n - 1) & ~1)
+
+
+@tight_kernel
+def insert_keys(keys: Longs, slots: Longs) -> None:
+    """All but the negative ones."""
+    for n in range(keys.shape[0]):
+        if keys[n] >= 0:
+            slot = first_slot(keys[n], slots.shape[0])
+            while slots[slot] != EMPTY:
+                slot = (slot + 2) & (slots.shape[0] - 1)
+            slots[slot], slots[slot + 1] = keys[n], n
+
+
+@tight_kernel
+def find_keys(keys: Longs, slots: Longs, found: Ints) -> None:
+    n = slots.shape[0]
+    for k in range(keys.shape[0]):
+        if k + PREFETCH_DISTANCE < keys.shape[0]:
+            prefetch(slots, first_slot(keys[k + PREFETCH_DISTANCE], n))
+        slot = first_slot(keys[k], n)
+        while slots[slot] != keys[k] and slots[slot] != EMPTY:  # nearly never
+            slot = (slot + 2) & (n - 1)
+        found[k] = slots[slot + 1] if keys[k] >= 0 else -1
+
 
 UNKNOWN = -1
 SHORT = 7
