@@ -5,7 +5,7 @@ attributes of p      attributes[pointers[p] : pointers[p + 1]], with values: tho
 labels[p]            gold label; negative where it is not known (−1 − k: it is one of the k-th set of labels)
 
 A word that training did not have is numbered inside its batch: form n_known + u of a column is unknown word u, whose
-attribute codes the batch carries (UnknownWords). The encoder learns nothing from it.
+attribute codes the batch carries (UnknownWords of forms.py). The encoder learns nothing from it.
 """
 
 from __future__ import annotations
@@ -14,45 +14,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tagwright._jit import tight_kernel
-from tagwright.arrays import Bytes, Floats, Ints, Longs, Plain
-from tagwright.text.strings import Strings
-
-
-class UnknownWords(NamedTuple):
-    """The distinct unknown words of all columns, end to end, and the codes of each: column c has the words from
-    firsts[c, 0] to firsts[c + 1, 0] − 1, with as many codes each as it has terms, from firsts[c, 1] on."""
-
-    words: Strings  # [U]
-    codes: Ints
-    firsts: Longs  # [C + 1, 2]
-
-    def words_of(self, c: int) -> Strings:
-        """Those of column c."""
-        return self.words.take(np.arange(self.firsts[c, 0], self.firsts[c + 1, 0]))
-
-    def codes_of(self, c: int, n_terms: int) -> Ints:
-        """Of the words of column c [U, K]."""
-        return self.codes[self.firsts[c, 1] : self.firsts[c + 1, 1]].reshape(-1, n_terms)
-
-    def cut(self, letters: Bytes) -> UnknownWords:
-        """Those of a text with these letters, without memory that was not needed."""
-        n, size = self.firsts[-1].tolist()
-        words = Strings(letters, self.words.begins[:n].copy(), self.words.ends[:n].copy())
-        return UnknownWords(words, self.codes[:size].copy(), self.firsts)
-
-    @property
-    def plain(self) -> Plain:
-        return tuple(self.words), self.codes, self.firsts
-
-
-@tight_kernel
-def as_unknown_words(plain: Plain) -> UnknownWords:
-    """UnknownWords of a plain tuple."""
-    return UnknownWords(Strings(*plain[0]), plain[1], plain[2])
-
-
-NO_WORDS = UnknownWords(Strings.of([], 0), np.empty(0, np.int32), np.zeros((1, 2), np.int64))
+from tagwright.arrays import Floats, Ints, Longs
+from tagwright.encode.forms import UnknownWords
 
 
 class Batch(NamedTuple):

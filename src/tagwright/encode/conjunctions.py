@@ -18,8 +18,8 @@ from tagwright._jit import natural, tight_kernel
 from tagwright._simd import prefetch
 from tagwright.arrays import Ints, Longs, Plain
 from tagwright.attributes.templates import Cell
-from tagwright.encode.batch import Batch, UnknownWords, as_unknown_words
-from tagwright.encode.forms import N_EDGES, ColumnForms
+from tagwright.encode.batch import Batch
+from tagwright.encode.forms import N_EDGES, ColumnForms, UnknownWords, as_unknown_words
 from tagwright.errors import TemplateError
 from tagwright.text.hash_tables import EMPTY, PREFETCH_DISTANCE, KeyTable, first_slot, slots_for
 

@@ -25,7 +25,7 @@ from tagwright._jit import tight_kernel
 from tagwright.arrays import Doubles, Ints, Longs, Plain
 from tagwright.attributes.templates import Cell, FeatureSet, Term, attribute_name, join_values
 from tagwright.encode.attribute_dicts import encode_dicts, number_dicts
-from tagwright.encode.batch import NO_WORDS, Batch, UnknownWords, as_unknown_words
+from tagwright.encode.batch import Batch
 from tagwright.encode.conjunctions import (
     Conjunction,
     Conjunctions,
@@ -37,15 +37,18 @@ from tagwright.encode.conjunctions import (
 from tagwright.encode.forms import (
     FOUND,
     NEW_CHARACTER,
+    NO_WORDS,
     ColumnForms,
     FormTables,
     FormWork,
+    UnknownWords,
+    Vocabulary,
+    as_unknown_words,
     distinct_values,
     find_forms,
     room_for_unknown,
 )
 from tagwright.encode.text import Text
-from tagwright.encode.vocabulary import Vocabulary
 from tagwright.text.characters import meet_characters
 from tagwright.text.spelling import CharacterTables, character_tables
 from tagwright.text.strings import join

@@ -2,26 +2,25 @@
 
 "Score forms, not tokens": a term is computed once per distinct value; a token is then one number, its form.
 
-    codes[f, k] = number of the value that term k gives for form f, −1 where it gives none
+    codes[f, k] = number of the value that term k gives for form f, in that term's Vocabulary; −1 where it gives none
 
 Forms 0 and 1 are the edges: what stands left and right of every sentence. Then come the values that training saw. Forms
-after those belong to a batch (encode/batch.py): words that training did not see, numbered as they come.
+after those belong to a batch: words that training did not see, numbered as they come (UnknownWords).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
 from tagwright._jit import tight_kernel
-from tagwright.arrays import Ints, Longs, Plain
+from tagwright.arrays import Bytes, Ints, Longs, Plain
 from tagwright.attributes.clusters import WordClusters
 from tagwright.attributes.templates import Term
-from tagwright.encode.batch import UnknownWords
-from tagwright.encode.vocabulary import Vocabulary
 from tagwright.text.hash_tables import (
     NO_STRINGS,
     StringTable,
@@ -46,6 +45,33 @@ from tagwright.text.spelling import (
 from tagwright.text.strings import Strings, join
 
 N_EDGES = 2
+
+
+class Vocabulary:
+    """Distinct strings in the order of their first appearance, for kernels and for people; the number of a string is
+    its index. It never changes."""
+
+    def __init__(self, values: Iterable[str] | Strings = ()) -> None:
+        if isinstance(values, Strings):
+            self.strings = values
+        else:
+            self.values = list(values)
+
+    @cached_property
+    def values(self) -> list[str]:
+        return self.strings.decode()
+
+    @cached_property
+    def strings(self) -> Strings:
+        return Strings.of(self.values, len(self.values))
+
+    @cached_property
+    def index(self) -> dict[str, int]:
+        """The number of every string."""
+        return {value: number for number, value in enumerate(self.values)}
+
+    def __len__(self) -> int:
+        return len(self.values) if "values" in self.__dict__ else self.strings.n
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,6 +163,42 @@ class FormWork(NamedTuple):
         ahead = np.empty((WORDS_AHEAD, 3, max((len(column.terms) for column in columns), default=0)), np.int64)
         slots = np.empty(n_slots(n_words), np.int64)
         return cls(np.empty(n, np.int64), slots, np.empty(n_words, np.int64), (letters, marks, ahead))
+
+
+class UnknownWords(NamedTuple):
+    """The distinct unknown words of all columns, end to end, and the codes of each: column c has the words from
+    firsts[c, 0] to firsts[c + 1, 0] − 1, with as many codes each as it has terms, from firsts[c, 1] on."""
+
+    words: Strings  # [U]
+    codes: Ints
+    firsts: Longs  # [C + 1, 2]
+
+    def words_of(self, c: int) -> Strings:
+        """Those of column c."""
+        return self.words.take(np.arange(self.firsts[c, 0], self.firsts[c + 1, 0]))
+
+    def codes_of(self, c: int, n_terms: int) -> Ints:
+        """Of the words of column c [U, K]."""
+        return self.codes[self.firsts[c, 1] : self.firsts[c + 1, 1]].reshape(-1, n_terms)
+
+    def cut(self, letters: Bytes) -> UnknownWords:
+        """Those of a text with these letters, without memory that was not needed."""
+        n, size = self.firsts[-1].tolist()
+        words = Strings(letters, self.words.begins[:n].copy(), self.words.ends[:n].copy())
+        return UnknownWords(words, self.codes[:size].copy(), self.firsts)
+
+    @property
+    def plain(self) -> Plain:
+        return tuple(self.words), self.codes, self.firsts
+
+
+@tight_kernel
+def as_unknown_words(plain: Plain) -> UnknownWords:
+    """UnknownWords of a plain tuple."""
+    return UnknownWords(Strings(*plain[0]), plain[1], plain[2])
+
+
+NO_WORDS = UnknownWords(Strings.of([], 0), np.empty(0, np.int32), np.zeros((1, 2), np.int64))
 
 
 def room_for_unknown(columns: Sequence[ColumnForms], n: int) -> UnknownWords:

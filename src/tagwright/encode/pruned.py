@@ -14,8 +14,7 @@ from tagwright.arrays import Bools, Ints, Longs
 from tagwright.attributes.templates import FeatureSet
 from tagwright.encode.conjunctions import Conjunction, join_codes
 from tagwright.encode.encoder import Encoder
-from tagwright.encode.forms import ColumnForms
-from tagwright.encode.vocabulary import Vocabulary
+from tagwright.encode.forms import ColumnForms, Vocabulary
 
 
 def prune(encoder: Encoder, keep: Bools) -> tuple[Encoder, Longs]:

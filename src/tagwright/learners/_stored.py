@@ -21,8 +21,7 @@ from tagwright.attributes.clusters import WordClusters
 from tagwright.attributes.templates import FeatureSet, Term
 from tagwright.calibration import Platt
 from tagwright.encode.encoder import Encoder, column_terms
-from tagwright.encode.forms import N_EDGES, ColumnForms
-from tagwright.encode.vocabulary import Vocabulary
+from tagwright.encode.forms import N_EDGES, ColumnForms, Vocabulary
 from tagwright.errors import ModelFileError
 from tagwright.learners._stored_chain import restore_chain, store_chain
 from tagwright.model_file import StoredModel, pack_model, read_model, restore_pointers, unpack_model, write_model

@@ -18,9 +18,9 @@ from tagwright.arrays import Bools, Doubles, Floats, Ints, Longs, Plain, Shorts,
 from tagwright.attributes.lexicon import OPEN, TagDictionary
 from tagwright.chain.candidates import FEW
 from tagwright.chain.viterbi import Steps, first_best, step
-from tagwright.encode.batch import Batch, as_unknown_words
+from tagwright.encode.batch import Batch
 from tagwright.encode.encoder import EncodingWork, encode_tokens
-from tagwright.encode.forms import FOUND, NEW_CHARACTER, room_for_unknown
+from tagwright.encode.forms import FOUND, NEW_CHARACTER, as_unknown_words, room_for_unknown
 from tagwright.encode.text import Text
 from tagwright.scores.linear import (
     PREFETCH_DISTANCE,
