@@ -49,8 +49,7 @@ from tagwright.encode.forms import (
     room_for_unknown,
 )
 from tagwright.encode.text import Text
-from tagwright.text.characters import meet_characters
-from tagwright.text.spelling import CharacterTables, character_tables
+from tagwright.text.characters import CHARACTERS, CharacterTables, meet_characters
 from tagwright.text.strings import join
 
 
@@ -160,7 +159,7 @@ class Encoder:
         while True:
             unknown = room_for_unknown(self.columns, n_words)
             work = EncodingWork.build(self, n, len(text.offsets) - 1, n_words, len(letters))
-            found = encode_text(pieces, text.offsets, self.plain, character_tables(), unknown.plain, tuple(work), forms)
+            found = encode_text(pieces, text.offsets, self.plain, CHARACTERS, unknown.plain, tuple(work), forms)
             if found == FOUND:
                 break
             if found == NEW_CHARACTER:

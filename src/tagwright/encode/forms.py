@@ -21,6 +21,7 @@ from tagwright._jit import tight_kernel
 from tagwright.arrays import Bytes, Ints, Longs, Plain
 from tagwright.attributes.clusters import WordClusters
 from tagwright.attributes.templates import Term
+from tagwright.text.characters import CharacterTables
 from tagwright.text.hash_tables import (
     NO_STRINGS,
     StringTable,
@@ -34,7 +35,6 @@ from tagwright.text.hash_tables import (
 from tagwright.text.spelling import (
     NO_CLUSTERS,
     WORDS_AHEAD,
-    CharacterTables,
     CodeTables,
     CodeWork,
     Speller,

@@ -34,8 +34,7 @@ from tagwright.scores.linear import (
     sorting_room,
 )
 from tagwright.scores.row_index import NOWHERE, LabelWeights, list_locations
-from tagwright.text.characters import meet_characters
-from tagwright.text.spelling import character_tables
+from tagwright.text.characters import CHARACTERS, meet_characters
 from tagwright.text.strings import split_letters
 
 CHUNK, LETTERS = 2048, 1 << 16
@@ -369,7 +368,7 @@ class LinearTagging:
         room = self._rooms.take(longest_sentence(text.offsets), len(letters))
         while True:
             done = tag_text(
-                (letters, *bounds), joined, text.offsets, self.scores.encoder.plain, character_tables(), self._scoring,
+                (letters, *bounds), joined, text.offsets, self.scores.encoder.plain, CHARACTERS, self._scoring,
                 self._model, NO_OWN, tuple(room.memory), found, totals,
             )  # fmt: skip
             if done == FOUND:

@@ -1,4 +1,4 @@
-"""Classes of characters, and the flags of a word that follow from them.
+"""What is known of characters: classes, shapes, lower case; and the flags of a word that follow from the classes.
 
 A character's class is a set of bits. A word has two of them: that of its first character, and the union over the rest.
 Every flag is a test of these two, which works on numbers (one word) and on arrays (all there are: flag_grid) alike.
@@ -10,11 +10,13 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Callable
-from functools import cache, lru_cache
-from typing import Any
+from functools import lru_cache
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+
+from tagwright.arrays import Plain
 
 UPPER, TITLE, LOWER, DIGIT, NO_DIGIT, ALPHANUMERIC, HYPHEN, DOT = (1 << bit for bit in range(8))
 CAPITAL = UPPER | TITLE
@@ -163,7 +165,6 @@ TESTS = (
 )  # fmt: skip
 
 
-@cache
 def flag_grid() -> NDArray[np.uint16]:
     """All flags at once, for kernels: bit b of grid[first, rest] says whether TESTS[b] holds."""
     first, rest = np.ogrid[:256, :256]
@@ -171,3 +172,17 @@ def flag_grid() -> NDArray[np.uint16]:
     for bit, test in enumerate(TESTS):
         grid |= np.left_shift(test(first, rest), bit, dtype=np.uint16)
     return grid
+
+
+class CharacterTables(NamedTuple):
+    """All of this, for kernels."""
+
+    classes: Classes
+    shapes: NDArray[np.uint32]
+    lowers: NDArray[np.uint32]
+    flags: NDArray[np.uint16]
+
+
+CHARACTERS: Plain = CLASSES.numbers, SHAPES.numbers, LOWERS.numbers, flag_grid()
+"""CharacterTables, plain. They are filled as characters are met: a kernel that comes to a new one stops, and is called
+again after meet_characters."""

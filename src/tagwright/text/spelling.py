@@ -29,19 +29,16 @@ from tagwright.text.characters import (
     CAPITAL_SIGMA,
     CASE_IGNORABLE,
     CASED,
-    CLASSES,
+    CHARACTERS,
     DIGIT,
     DOTTED_CAPITAL_I,
     FINAL_SIGMA,
     FIRST_POINT,
     LOWER,
-    LOWERS,
     POINT_BITS,
-    SHAPES,
     TESTS,
-    Classes,
+    CharacterTables,
     Test,
-    flag_grid,
     meet_characters,
 )
 from tagwright.text.hash_tables import UNKNOWN, StringTable, find_number, first_slot, string_key
@@ -157,15 +154,6 @@ class Pieces(NamedTuple):
         return Strings(self.letters, self.begins[:, k].copy(), self.ends[:, k].copy())
 
 
-class CharacterTables(NamedTuple):
-    """What is known of characters."""
-
-    classes: Classes
-    shapes: NDArray[np.uint32]
-    lowers: NDArray[np.uint32]
-    flags: NDArray[np.uint16]
-
-
 class ClusterTables(NamedTuple):
     """Words that have a cluster, and the path of each."""
 
@@ -182,12 +170,6 @@ class ClusterTables(NamedTuple):
 
 
 NO_CLUSTERS = ClusterTables(StringTable.build(Strings.of([], 0)), Strings.of([], 0))
-
-
-def character_tables() -> Plain:
-    """CharacterTables, plain. They grow as characters are met: a kernel that comes to a new one stops, and is called
-    again after meet_characters."""
-    return CLASSES.numbers, SHAPES.numbers, LOWERS.numbers, flag_grid()
 
 
 class Speller:
@@ -220,7 +202,7 @@ class Speller:
         begins, ends, marks = np.empty(shape, np.int64), np.empty(shape, np.int64), marks_for(self.longest)
         letters = room_for_spelling(len(words.letters), words.n, self.clusters.longest)
         given = tuple(words), self.terms(self.longest), self.wanted, self.clusters.plain
-        while not spell_words(*given, character_tables(), letters, marks, begins, ends):
+        while not spell_words(*given, CHARACTERS, letters, marks, begins, ends):
             meet_characters(words.compact().letters)
         return Pieces(letters, begins, ends)
 
