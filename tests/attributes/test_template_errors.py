@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tagwright.attributes.cells import Cell, Term
+from tagwright.attributes.language import Cell, Term
 from tagwright.attributes.templates import FeatureSet, resolve
 from tagwright.errors import TemplateError
 

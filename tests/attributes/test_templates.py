@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from tagwright.attributes.cells import Cell, Term, attribute_name, join_values
+from tagwright.attributes.language import Cell, Term, attribute_name, join_values
 from tagwright.attributes.templates import EDGES, FeatureSet, resolve
 from tagwright.errors import DataError
 from tagwright.text.spelling import FUNCTIONS

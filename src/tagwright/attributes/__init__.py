@@ -1,8 +1,8 @@
 """Attributes: what a token says about itself and its neighbours.
 
-The second step of the flow: sentences come from io/, feature sets built here go to encode/. cells.py names a spelling
-function (text/spelling.py) at a column and an offset, language.py reads and writes template text, templates.py has
-the feature set, presets.py the ready-made ones.
+The second step of the flow: sentences come from io/, feature sets built here go to encode/. In language.py a cell names
+a spelling function (text/spelling.py) at a column and an offset, and template text is read and written; templates.py
+has the feature set, presets.py the ready-made ones as text.
 """
 
 from __future__ import annotations

@@ -14,7 +14,8 @@ from difflib import get_close_matches
 from os.path import isfile  # Path.is_file raises on a text too long for a file name
 from pathlib import Path
 
-from tagwright.attributes.cells import (
+from tagwright.attributes.clusters import WordClusters
+from tagwright.attributes.language import (
     CLUSTER,
     EDGES,
     Cell,
@@ -22,11 +23,12 @@ from tagwright.attributes.cells import (
     LabelTemplate,
     Term,
     attribute_name,
+    check_column,
     check_conjunction,
     join_values,
+    read_entries,
+    write_entries,
 )
-from tagwright.attributes.clusters import WordClusters
-from tagwright.attributes.language import check_column, read_entries, write_entries
 from tagwright.attributes.presets import CLUSTERS, PRESETS
 from tagwright.errors import DataError, TemplateError
 

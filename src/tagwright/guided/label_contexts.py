@@ -23,7 +23,7 @@ import numpy as np
 
 from tagwright._jit import tight_kernel
 from tagwright.arrays import Doubles, Floats, Ints, Longs, padded
-from tagwright.attributes.cells import Cell, LabelTemplate
+from tagwright.attributes.language import Cell, LabelTemplate
 from tagwright.errors import ParameterError
 from tagwright.text.hash_tables import EMPTY, first_slot, insert_keys, slots_for
 

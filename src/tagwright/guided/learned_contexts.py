@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from tagwright.arrays import Longs
-from tagwright.attributes.cells import LABEL, attribute_name, join_values
+from tagwright.attributes.language import LABEL, attribute_name, join_values
 from tagwright.guided.decoder import LabelContexts
 from tagwright.guided.label_contexts import BASE, OFFSETS, PART, PART_STRIDE, STRIDES
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from tagwright.arrays import Ints, Longs
-from tagwright.attributes.cells import Cell
+from tagwright.attributes.language import Cell
 from tagwright.encode.batch import Batch
 from tagwright.encode.encoder import Encoder
 from tagwright.text.hash_tables import KeyTable
