@@ -1,8 +1,8 @@
 """Ready-made feature sets, as template text.
 
-Edit the text to change a preset; nothing else depends on it (a model stores its own templates). Lines in
-`other_columns` are repeated for every column beyond the word, with `:C` as that column's number; data with one column
-skips them. `templates.resolve` turns a name into a set.
+Nothing but data: edit the text to change a preset; nothing else depends on it (a model stores its own templates).
+`templates.resolve` turns a name into a set. It repeats the lines in `other_columns` for every column beyond the word,
+with `:C` as that column's number; data with one column skips them.
 
 s1, s2, s3: the sets of Altun, Johnson and Hofmann, "Investigating loss functions and optimization methods for
 discriminative learning of label sequences" (2003), section 4.2. a to e: the sets of Shen, Satta and Joshi,
@@ -24,11 +24,6 @@ class Preset:
     doc: str
     words: str
     other_columns: str = ""
-
-    def text(self, n_columns: int) -> str:
-        """The templates for data with `n_columns` columns."""
-        further = [self.other_columns.replace(":C", f":{column}") for column in range(1, n_columns)]
-        return "\n".join([self.words, *further])
 
 
 _WORDS = """

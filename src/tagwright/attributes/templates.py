@@ -136,7 +136,7 @@ def resolve(features: object, n_columns: int) -> FeatureSet:
         features.check_columns(n_columns)
         return features
     if isinstance(features, str) and features in PRESETS:
-        return FeatureSet.parse(PRESETS[features].text(n_columns), features, f"preset {features}", n_columns)
+        return FeatureSet.parse(_preset_text(features, n_columns), features, f"preset {features}", n_columns)
     text, location = _find_text(features)
     found = FeatureSet.parse(text, location=location, n_columns=n_columns)
     if not found.groups:
@@ -149,6 +149,12 @@ def split_clusters(features: object) -> tuple[object, WordClusters | None]:
     if isinstance(features, tuple) and len(features) == 2 and isinstance(features[1], WordClusters):
         return features[0], features[1]
     return features, None
+
+
+def _preset_text(name: str, n_columns: int) -> str:
+    """The templates of a preset for data with `n_columns` columns."""
+    preset, further = PRESETS[name], range(1, n_columns)
+    return "\n".join([preset.words, *(preset.other_columns.replace(":C", f":{column}") for column in further)])
 
 
 def _find_text(features: object) -> tuple[str, str]:
