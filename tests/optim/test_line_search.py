@@ -9,8 +9,7 @@ import pytest
 from landscapes import as_objective
 
 from tagwright.objective.evaluation import ValueAndGradient
-from tagwright.optim.descent import Point
-from tagwright.optim.line_search import DECREASE, Trial, farther, lowest_between, search_line
+from tagwright.optim.descent import DECREASE, Point, Trial, farther, lowest_between, search_line
 
 FUNCTIONS: dict[str, Callable[[float], tuple[float, float]]] = {
     "parabola": lambda x: ((x - 3) ** 2, 2 * (x - 3)),

@@ -3,11 +3,11 @@
     direction   d = −g + β d_before,   β = max(0, gᵀ(g − g_before) / ‖g_before‖²)       PR+; β < 0 begins anew
     restart     d = −g when successive gradients are far from orthogonal, |gᵀg_before| ≥ ν ‖g‖² (Powell), or when d
                 would not go down
-    step        strong Wolfe conditions with c2 = 0.1 (optim/line_search.py); the first try would fall as far as the
+    step        strong Wolfe conditions with c2 = 0.1 (search_line); the first try would fall as far as the
                 last step fell, t = t_before · g_beforeᵀd_before / gᵀd
 
 Nocedal and Wright, Numerical Optimization, section 5.2. One of the papers' two optimisers (the other: L-BFGS). The loop
-around it: optim/descent.py.
+around it, and the search for the step: optim/descent.py.
 """
 
 from __future__ import annotations
@@ -16,8 +16,7 @@ from typing import Any
 
 from tagwright.arrays import Doubles, add_scaled, inner, norm
 from tagwright.objective.evaluation import Objective
-from tagwright.optim.descent import Minimum, Point, Trail, descend
-from tagwright.optim.line_search import search_line
+from tagwright.optim.descent import Minimum, Point, Trail, descend, search_line
 
 CURVATURE = 0.1
 RESTART = 0.5

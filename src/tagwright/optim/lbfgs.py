@@ -3,9 +3,9 @@
     direction   d = −H g, H from the last m pairs s = w' − w, y = g' − g by the two-loop recursion
                 (Nocedal 1980; Nocedal and Wright, Numerical Optimization, algorithm 7.4)
                 which begins with H₀ = D sᵀy / yᵀDy; D is a given diagonal, 1 unless given
-    step        weak Wolfe conditions: optim/line_search.py
+    step        weak Wolfe conditions (search_line)
 
-The loop around it, and when it stops: optim/descent.py.
+The loop around it, when it stops, and the search for the step: optim/descent.py.
 """
 
 from __future__ import annotations
@@ -16,8 +16,7 @@ import numpy as np
 
 from tagwright.arrays import Doubles, add_and_multiply, inner, norm
 from tagwright.objective.evaluation import Objective
-from tagwright.optim.descent import Minimum, Point, Trail, descend
-from tagwright.optim.line_search import search_line
+from tagwright.optim.descent import Minimum, Point, Trail, descend, search_line
 
 Memory = tuple[Doubles, ...]
 """The last pairs, oldest first, each as three vectors: s, y, and ρ = 1 / sᵀy alone in a vector of one."""
