@@ -9,7 +9,7 @@ from tagwright.arrays import padded
 from tagwright.chain.viterbi import PrunedSteps, best_path
 from tagwright.optim.online import AveragedPerceptron, fill_bounds, raise_bounds
 from tagwright.scores.expanded import TokenAttributes
-from tagwright.scores.row_index import Pattern
+from tagwright.scores.pattern import Pattern
 from tagwright.scores.wide_rows import TokenData, TokenWeights, WidePattern
 
 

@@ -13,7 +13,7 @@ from tagwright.optim import stochastic
 from tagwright.optim.stochastic import BATCH, RATE, AveragedAdaGrad, minimise_stochastic
 from tagwright.scores import wide_rows
 from tagwright.scores.expanded import TokenAttributes
-from tagwright.scores.row_index import Pattern
+from tagwright.scores.pattern import Pattern
 from tagwright.scores.wide_rows import TokenData, TokenWeights, WidePattern
 
 Y, P, A, N = 3, padded(3), 6, 19

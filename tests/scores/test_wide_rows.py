@@ -7,7 +7,7 @@ import pytest
 
 from tagwright.scores import wide_rows
 from tagwright.scores.expanded import TokenAttributes
-from tagwright.scores.row_index import Pattern
+from tagwright.scores.pattern import Pattern
 from tagwright.scores.wide_rows import TokenData, TokenWeights, WidePattern, add_token_scores
 
 A, n, Y = 30, 40, 11

@@ -15,7 +15,7 @@ import numpy as np
 from tagwright.arrays import Doubles, Longs
 from tagwright.encode.encoder import Encoder
 from tagwright.errors import ModelFileError
-from tagwright.scores.row_index import Pattern
+from tagwright.scores.pattern import Pattern
 
 START, STOP = "<s>", "</s>"
 

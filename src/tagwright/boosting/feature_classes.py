@@ -22,7 +22,7 @@ from tagwright._jit import tight_kernel
 from tagwright.arrays import Bools, Doubles, Ints, Longs
 from tagwright.boosting.occurrences import Occurrences, count_gold_edges, count_possible_edges
 from tagwright.encode.batch import Batch, spread
-from tagwright.scores.row_index import Pattern
+from tagwright.scores.pattern import Pattern
 
 
 class FeatureClasses(NamedTuple):

@@ -13,7 +13,7 @@ from tagwright.arrays import Doubles, Ints, Longs
 from tagwright.encode.batch import Batch, spread
 from tagwright.encode.encoder import Encoder
 from tagwright.scores.expanded import expand
-from tagwright.scores.row_index import Pattern
+from tagwright.scores.pattern import Pattern
 
 
 class Occurrences(NamedTuple):

@@ -26,8 +26,7 @@ from tagwright.learners._stored import restore_linear
 from tagwright.learners._watch import DevSet, Watch, all_callbacks, warn_of_end
 from tagwright.optim.progress import Progress
 from tagwright.scores.linear import LinearMap, LinearScores
-from tagwright.scores.pattern import find_pattern
-from tagwright.scores.row_index import Pattern
+from tagwright.scores.pattern import Pattern, find_pattern
 
 
 class SequenceAdaBoost(SequenceTagger):

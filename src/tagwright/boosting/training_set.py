@@ -12,7 +12,7 @@ from tagwright.boosting.feature_classes import FeatureClasses, SumRows, find_cla
 from tagwright.boosting.occurrences import Occurrences, find_occurrences
 from tagwright.encode.batch import Batch
 from tagwright.encode.encoder import Encoder
-from tagwright.scores.row_index import Pattern
+from tagwright.scores.pattern import Pattern
 
 
 @dataclass(frozen=True, slots=True)

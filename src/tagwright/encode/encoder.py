@@ -257,6 +257,36 @@ def merge_keys(parts: Sequence[tuple[Longs, Longs]], least: int) -> Longs:
     return keys[counts >= least]
 
 
+class SlotArrays(NamedTuple):
+    """The slots of one source for the kernels: slot s has offset offsets[s], and for its terms k the entries
+    pointers[s] to pointers[s + 1] of `terms` and `bases`."""
+
+    offsets: Longs  # [S]
+    pointers: Longs  # [S + 1]
+    terms: Longs
+    bases: Longs
+
+    @property
+    def n_slots(self) -> int:
+        return len(self.offsets)
+
+
+def slot_arrays(encoder: Encoder) -> list[SlotArrays]:
+    """For each source of the encoder."""
+    arrays = []
+    for slots in encoder.slots:
+        sizes = [len(slot.terms) for slot in slots]
+        arrays.append(
+            SlotArrays(
+                offsets=np.array([slot.offset for slot in slots], np.int64),
+                pointers=np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
+                terms=np.array([term for slot in slots for term in slot.terms], np.int64),
+                bases=np.array([base for slot in slots for base in slot.bases], np.int64),
+            )
+        )
+    return arrays
+
+
 class EncodingWork(NamedTuple):
     """Memory for encode_tokens."""
 

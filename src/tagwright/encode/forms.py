@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tagwright._jit import tight_kernel
+from tagwright._jit import natural, tight_kernel
 from tagwright.arrays import Bytes, Ints, Longs, Plain
 from tagwright.attributes.clusters import WordClusters
 from tagwright.attributes.templates import Term
@@ -244,6 +244,17 @@ def find_forms(
                 return NEW_CHARACTER
         unknown.firsts[c + 1, 0], unknown.firsts[c + 1, 1] = w0 + m, k0 + m * (last - first)
     return FOUND
+
+
+@tight_kernel
+def find_form(forms: Ints, p: int, offset: int, begin: int, end: int) -> int:
+    """The form `offset` tokens after p; 0 and 1 are the edges."""
+    q = p + offset
+    if q < begin:
+        return 0
+    if q >= end:
+        return 1
+    return int(forms[natural(q)])  # begin is not negative
 
 
 def make_speller(terms: Sequence[Term], clusters: WordClusters | None) -> Speller:

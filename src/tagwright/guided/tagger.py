@@ -45,7 +45,7 @@ from tagwright.learners._watch import DevSet, Watch, all_callbacks, warn_of_end
 from tagwright.optim.progress import Progress
 from tagwright.scores.expanded import expand
 from tagwright.scores.linear import LinearMap, LinearScores
-from tagwright.scores.row_index import Pattern
+from tagwright.scores.pattern import Pattern
 
 PORTION = 512
 """Sentences a kernel call: between calls Ctrl-C is heard."""

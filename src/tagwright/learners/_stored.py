@@ -26,7 +26,7 @@ from tagwright.errors import ModelFileError
 from tagwright.learners._stored_chain import restore_chain, store_chain
 from tagwright.model_file import StoredModel, pack_model, read_model, restore_pointers, unpack_model, write_model
 from tagwright.scores.linear import LinearMap, LinearScores
-from tagwright.scores.row_index import Pattern
+from tagwright.scores.pattern import Pattern
 
 Arrays = dict[str, Any]
 Learner = Any  # a SequenceTagger; _base.py, where that is, imports this file

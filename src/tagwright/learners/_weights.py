@@ -12,7 +12,7 @@ from tagwright.encode.encoder import Encoder
 from tagwright.learners._base import SequenceTagger
 from tagwright.objective.problem import WeightParts
 from tagwright.scores.linear import LinearScores
-from tagwright.scores.row_index import Pattern
+from tagwright.scores.pattern import Pattern
 
 
 def transfer_weights(

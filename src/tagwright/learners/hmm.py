@@ -41,7 +41,7 @@ from tagwright.objective.problem import count_gold
 from tagwright.optim.progress import Progress
 from tagwright.scores.expanded import expand
 from tagwright.scores.linear import LinearMap, LinearScores
-from tagwright.scores.row_index import Pattern
+from tagwright.scores.pattern import Pattern
 from tagwright.scores.tables import LabelCounts, Spelling, TableScores, chain_tables
 from tagwright.sequence import Item
 

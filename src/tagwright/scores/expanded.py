@@ -13,8 +13,8 @@ import numpy as np
 from tagwright._jit import kernel
 from tagwright.arrays import Doubles, Ints, Longs
 from tagwright.encode.batch import Batch
-from tagwright.encode.encoder import Encoder
-from tagwright.scores.row_index import SlotArrays, find_form, slot_arrays
+from tagwright.encode.encoder import Encoder, SlotArrays, slot_arrays
+from tagwright.encode.forms import find_form
 
 
 class TokenAttributes(NamedTuple):

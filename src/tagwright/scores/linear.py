@@ -25,19 +25,17 @@ from tagwright._jit import natural, tight_kernel
 from tagwright._simd import prefetch, prefetch_two, sum_rows, sum_two_tables
 from tagwright.arrays import Floats, Ints, Longs, Plain, Workers, empty_rows, padded, zero_rows
 from tagwright.encode.batch import Batch
-from tagwright.encode.encoder import Encoder
+from tagwright.encode.encoder import Encoder, SlotArrays
 from tagwright.encode.forms import UnknownWords, as_unknown_words
+from tagwright.scores.pattern import LabelWeights, Pattern
 from tagwright.scores.row_index import (
     NO_ROW,
     NOWHERE,
     SHORT,
     ColumnSlots,
-    LabelWeights,
     Locations,
-    Pattern,
     RowIndex,
     SharedRows,
-    SlotArrays,
     locate_forms,
 )
 

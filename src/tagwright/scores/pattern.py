@@ -10,10 +10,29 @@ from typing import NamedTuple
 import numpy as np
 
 from tagwright._jit import kernel
-from tagwright.arrays import Bools, Ints, Longs
+from tagwright.arrays import Bools, Floats, Ints, Longs
 from tagwright.encode.batch import Batch
-from tagwright.encode.encoder import Encoder
-from tagwright.scores.row_index import Pattern, SlotArrays, find_form, slot_arrays
+from tagwright.encode.encoder import Encoder, SlotArrays, slot_arrays
+from tagwright.encode.forms import find_form
+
+
+class Pattern(NamedTuple):
+    """Which (attribute, label) pairs have a weight: attribute a has the weights pointers[a] to pointers[a + 1] − 1."""
+
+    pointers: Longs  # [A + 1]
+    labels: Ints  # [pointers[-1]]
+
+    @property
+    def n_weights(self) -> int:
+        return len(self.labels)
+
+
+class LabelWeights(NamedTuple):
+    """A weight vector and the labels that its weights belong to."""
+
+    pointers: Longs  # [A + 1]
+    labels: Ints  # [n]
+    values: Floats  # [n]
 
 
 @kernel

@@ -27,7 +27,8 @@ from tagwright._jit import natural, tight_kernel
 from tagwright._simd import prefetch
 from tagwright.arrays import Floats, Ints, Longs, Plain, zero_rows
 from tagwright.encode.batch import Batch
-from tagwright.encode.encoder import Encoder
+from tagwright.encode.encoder import Encoder, SlotArrays, slot_arrays
+from tagwright.scores.pattern import LabelWeights, Pattern
 
 SHORT = 8
 """Weights that are read one by one rather than in a row of the table."""
@@ -41,55 +42,6 @@ FEW = 16
 WIDEST = 256
 """Columns of rows that are added as quickly as an attribute's weights."""
 NO_ROW = -1
-
-
-class Pattern(NamedTuple):
-    """Which (attribute, label) pairs have a weight: attribute a has the weights pointers[a] to pointers[a + 1] − 1."""
-
-    pointers: Longs  # [A + 1]
-    labels: Ints  # [pointers[-1]]
-
-    @property
-    def n_weights(self) -> int:
-        return len(self.labels)
-
-
-class LabelWeights(NamedTuple):
-    """A weight vector and the labels that its weights belong to."""
-
-    pointers: Longs  # [A + 1]
-    labels: Ints  # [n]
-    values: Floats  # [n]
-
-
-class SlotArrays(NamedTuple):
-    """The slots of one source for the kernels: slot s has offset offsets[s], and for its terms k the entries
-    pointers[s] to pointers[s + 1] of `terms` and `bases`."""
-
-    offsets: Longs  # [S]
-    pointers: Longs  # [S + 1]
-    terms: Longs
-    bases: Longs
-
-    @property
-    def n_slots(self) -> int:
-        return len(self.offsets)
-
-
-def slot_arrays(encoder: Encoder) -> list[SlotArrays]:
-    """For each source of the encoder."""
-    arrays = []
-    for slots in encoder.slots:
-        sizes = [len(slot.terms) for slot in slots]
-        arrays.append(
-            SlotArrays(
-                offsets=np.array([slot.offset for slot in slots], np.int64),
-                pointers=np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
-                terms=np.array([term for slot in slots for term in slot.terms], np.int64),
-                bases=np.array([base for slot in slots for base in slot.bases], np.int64),
-            )
-        )
-    return arrays
 
 
 class ColumnSlots(NamedTuple):
@@ -233,17 +185,6 @@ def locate_forms(codes: Ints, K: int, of_slots: Plain, pointers: Longs, n_rows: 
                 locations[f * S + s] = n_rows
                 n_rows += 1
     return n_rows
-
-
-@tight_kernel
-def find_form(forms: Ints, p: int, offset: int, begin: int, end: int) -> int:
-    """The form `offset` tokens after p; 0 and 1 are the edges."""
-    q = p + offset
-    if q < begin:
-        return 0
-    if q >= end:
-        return 1
-    return int(forms[natural(q)])  # begin is not negative
 
 
 # Natural below: forms and the tokens of a batch, which are counted from 0; slots are those of `readers`.

@@ -33,7 +33,7 @@ from tagwright.arrays import Doubles, Floats, Ints, Longs, padded, zero_rows
 from tagwright.encode.batch import Batch, spread
 from tagwright.encode.forms import N_EDGES, ColumnForms
 from tagwright.scores.linear import ScoreTables, add_scores, sorting_room
-from tagwright.scores.row_index import LabelWeights
+from tagwright.scores.pattern import LabelWeights
 from tagwright.text.characters import all_capitals, capitalised, classes_of, has_digit, has_hyphen
 
 BACKOFF = 5.0

@@ -33,7 +33,8 @@ from tagwright.scores.linear import (
     sort_locations,
     sorting_room,
 )
-from tagwright.scores.row_index import NOWHERE, LabelWeights, list_locations
+from tagwright.scores.pattern import LabelWeights
+from tagwright.scores.row_index import NOWHERE, list_locations
 from tagwright.text.characters import CHARACTERS, meet_characters
 from tagwright.text.strings import split_letters
 

@@ -20,7 +20,7 @@ from tagwright.arrays import ROW_UNIT, Bools, Doubles, Floats, Ints, Longs
 from tagwright.encode.batch import Batch, spread
 from tagwright.encode.encoder import Encoder
 from tagwright.scores.expanded import TokenAttributes, expand
-from tagwright.scores.row_index import Pattern
+from tagwright.scores.pattern import Pattern
 
 NARROW = 8
 """Labels that are read one by one."""
