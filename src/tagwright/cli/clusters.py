@@ -18,7 +18,9 @@ from tagwright.optim.progress import Progress, ProgressLine
 def run(arguments: Namespace) -> None:
     """Learn clusters as the command line says."""
     check_target(arguments.out)
-    source = read_sentences(find_source(arguments.file), format=arguments.format, label=None, n_inputs=1)
+    source = read_sentences(
+        find_source(arguments.file), format=arguments.format, label=None, n_inputs=1, encoding=arguments.encoding
+    )
     sentences = [list(sentence.items) for sentence in source]
     began = time.perf_counter()
     with closing(ProgressLine(quiet=arguments.quiet)) as line:

@@ -72,7 +72,7 @@ def read_plan(arguments: Namespace) -> tuple[LabelledFile, Plan]:
     options = {name: getattr(arguments, name) for name in ("folds", "draws", "size", "sizes")}
     for name in ("dev", "test"):
         file = getattr(arguments, name)
-        options[name] = None if file is None else collect(open_like(file, corpus.layout))
+        options[name] = None if file is None else collect(open_like(file, corpus.layout, encoding=arguments.encoding))
     return corpus, make_plan(systems, corpus, random_state=arguments.seed, **options)
 
 

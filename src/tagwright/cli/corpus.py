@@ -39,7 +39,7 @@ def find_source(name: str) -> str:
 def reading_options(arguments: Namespace) -> dict[str, Any]:
     """What the command line says of how a file is read, as `read_like` takes it."""
     label = "auto" if arguments.column is None else arguments.column
-    return {"format": arguments.format, "label": label, "inputs": arguments.inputs}
+    return {"format": arguments.format, "label": label, "inputs": arguments.inputs, "encoding": arguments.encoding}
 
 
 def open_training(arguments: Namespace, name: str) -> Sentences:
@@ -52,9 +52,9 @@ def open_training(arguments: Namespace, name: str) -> Sentences:
     return read_sentences(find_source(name), **options)
 
 
-def open_like(name: str, trained: Layout, options: dict[str, Any] | None = None) -> Sentences:
+def open_like(name: str, trained: Layout, **options: Any) -> Sentences:
     """The sentences of a labelled file, read as the training file was; `options` override that."""
-    options = {"label": "auto"} if options is None else options
+    options = {"label": "auto"} | options
     if trained.label is None and options["label"] == "auto":  # a model that was trained in Python
         return read_sentences(find_source(name), n_inputs=trained.n_inputs, **options)
     return read_like(find_source(name), trained, labelled=True, **options)

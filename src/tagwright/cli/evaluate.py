@@ -22,8 +22,8 @@ def run(arguments: Namespace) -> None:
     """Evaluate as the command line says."""
     page = None if arguments.report is None else prepare_page(arguments.report)
     model = load(arguments.model)
-    corpus = collect(open_like(arguments.file, training_layout(model), reading_options(arguments)))
-    found = tag_corpus(model, corpus)
+    corpus = collect(open_like(arguments.file, training_layout(model), **reading_options(arguments)))
+    found = tag_corpus(model, corpus, n_jobs=arguments.threads or -1)
     if not arguments.quiet:
         note_unknown_labels(model, corpus)
     if page is not None:

@@ -10,6 +10,7 @@ from collections.abc import Callable
 
 from tagwright import __version__
 from tagwright.io import FORMATS
+from tagwright.io.lines import UTF_8
 from tagwright.learners import LEARNERS
 
 # For the help text; the presets themselves are in tagwright.attributes.
@@ -76,6 +77,7 @@ def _add_tag(add_parser: AddParser) -> None:
     order = "show the order in which a guided model labels, a table for a sentence"
     more.add_argument("--explain", action="store_true", help=order)
     add("--html", metavar="FILE", help="with --explain: write a page of pictures there instead")
+    _add_threads(parser)
     add("--quiet", action="store_true", help="print errors only on standard error")
 
 
@@ -90,6 +92,7 @@ def _add_evaluate(add_parser: AddParser) -> None:
     parser.add_argument("file", metavar="FILE", help=SOURCE)
     parser.add_argument("--report", metavar="DIR", help="write a page there as well (DIR/index.html)")
     _add_columns(parser, f"{LABELS} (default: as in training)")
+    _add_threads(parser)
     _add_output(parser, "no notes on standard error")
 
 
@@ -156,7 +159,11 @@ def _add_settings(parser: argparse.ArgumentParser, metavar: str, help: str) -> N
     add = parser.add_argument
     add("--set", metavar=metavar, nargs="+", action="extend", type=_pair, default=[], dest="settings", help=help)
     add("--seed", metavar="N", type=_whole(0), help="for what is random (default: 0)", default=0)
-    add("--threads", metavar="N", type=_whole(1), help="default: all cores")
+    _add_threads(parser)
+
+
+def _add_threads(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--threads", metavar="N", type=_whole(1), help="default: all cores")
 
 
 def _add_output(parser: argparse.ArgumentParser, quiet: str) -> None:
@@ -168,6 +175,8 @@ def _add_format(parser: argparse.ArgumentParser) -> None:
     known = "; ".join(f"{format.name}: {format.description}" for format in FORMATS.values())
     help = f"how the file is written (default: auto). {known}"
     parser.add_argument("--format", choices=("auto", *FORMATS), default="auto", help=help)
+    encoding = "of the files that are read, such as latin-1 (default: utf-8); what is written is UTF-8"
+    parser.add_argument("--encoding", metavar="NAME", type=_encoding, default=UTF_8, help=encoding)
 
 
 def _add_columns(parser: argparse.ArgumentParser, column: str) -> None:
@@ -182,6 +191,16 @@ def _pair(text: str) -> tuple[str, str]:
     if not key or not equals:
         raise argparse.ArgumentTypeError(f"expected KEY=VALUE, found {text!r}")
     return key.strip().replace("-", "_"), value.strip()
+
+
+def _encoding(text: str) -> str:
+    """The name of an encoding that Python has."""
+    try:
+        "".encode(text)
+        b"".decode(text)
+    except (LookupError, ValueError):
+        raise argparse.ArgumentTypeError(f"expected an encoding such as utf-8 or latin-1, found {text!r}") from None
+    return text
 
 
 def _names(text: str) -> list[str]:

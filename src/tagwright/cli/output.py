@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import os
 import sys
 from collections.abc import Iterator
@@ -50,20 +49,20 @@ def write_text(path: str, text: str) -> None:
 
 
 class Output:
-    """Text out, in UTF-8, line ends as they are. `flush` sends what has been written."""
+    """Text or bytes out, in UTF-8, line ends as they are. `flush` sends what has been written."""
 
     def __init__(self, stream: BinaryIO | None) -> None:
         self._stream = stream
-        self._text = io.StringIO(newline="")
 
     def write(self, text: str, /) -> None:
-        self._text.write(text)
+        self.write_bytes(text.encode("utf-8"))
+
+    def write_bytes(self, data: bytes | memoryview, /) -> None:
+        if self._stream is None:  # a standard output that somebody replaced by a stream of text
+            sys.stdout.write(bytes(data).decode("utf-8"))
+        else:
+            self._stream.write(data)
 
     def flush(self) -> None:
-        text = self._text.getvalue()
-        self._text = io.StringIO(newline="")
-        if self._stream is None:  # a standard output that somebody replaced by a stream of text
-            sys.stdout.write(text)
-        else:
-            self._stream.write(text.encode("utf-8"))
+        if self._stream is not None:
             self._stream.flush()

@@ -32,11 +32,11 @@ class Tagged:
         return self.scores.tokens / self.seconds
 
 
-def tag_corpus(model: SequenceTagger, corpus: LabelledFile) -> Tagged:
+def tag_corpus(model: SequenceTagger, corpus: LabelledFile, n_jobs: int | None = None) -> Tagged:
     """Tag a corpus and score it. The time is that of tagging alone, attributes included, kernels loaded before."""
     model.predict(corpus.X[:1])
     began = time.perf_counter()
-    predicted = model.predict(corpus.X)
+    predicted = model.predict(corpus.X, n_jobs=n_jobs)
     seconds = time.perf_counter() - began
     known = known_words(model)
     words = [[item_word(item) for item in sentence] for sentence in corpus.X]

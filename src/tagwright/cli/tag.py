@@ -1,8 +1,10 @@
 """`tagwright tag`: sentences in, labelled sentences out, as they come, in constant memory.
 
-Sentences are gathered to batches, which are tagged and written at once. A batch ends when it is large enough, and
-whenever reading would have to wait: so a pipe or a person gets every answer that can be given, and a large file goes
-through in large pieces. While a thread tags a batch, the one before it is written and the one after it is read.
+    file ─► blocks of bytes, or batches of sentences ─► labels (labelling.py) ─► bytes, in the order of the input
+
+A thread reads, others tag, this one writes (pipeline.py). What is read is sent to be tagged when it is large enough,
+and whenever reading would have to wait: so a pipe or a person gets every answer that can be given, and a large file
+goes through in large pieces.
 """
 
 from __future__ import annotations
@@ -12,26 +14,26 @@ import os
 import select
 import sys
 from argparse import Namespace
-from collections.abc import Callable, Iterable
-from concurrent.futures import Future
+from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import closing
 from functools import partial
-from threading import Thread
-from typing import Any, Self
+from itertools import chain
+from typing import Any
 
 from tagwright.cli.console import note
 from tagwright.cli.corpus import find_source, reading_options, training_layout
-from tagwright.cli.output import Output, open_output, write_text
+from tagwright.cli.labelling import Labelled, Labelling, Tag, Write
+from tagwright.cli.output import open_output, write_text
+from tagwright.cli.pipeline import Pipeline
 from tagwright.errors import ParameterError
-from tagwright.io import FORMATS, Format, Layout, Sentences, read_like, write_nbest, write_sentence
+from tagwright.io import FORMATS, Format, Layout, read_like, write_nbest, write_sentence
+from tagwright.io.blocks import Blocks
+from tagwright.io.lines import Lines, read_chunks, source_name
+from tagwright.io.sentences import TextSink
 from tagwright.learners import SequenceTagger, load
 from tagwright.sequence import Sentence
 
 BATCH_TOKENS = 30_000
-
-Tag = Callable[[list[Any]], Iterable[Any]]
-"""From the items of a batch to what was found for each sentence."""
-Write = Callable[[Output, Sentence, Any, Layout], None]
-"""Writes what was found for one sentence."""
 
 
 def run(arguments: Namespace) -> None:
@@ -47,13 +49,12 @@ def run(arguments: Namespace) -> None:
     if arguments.explain:
         explain_order(arguments, model, layout)
         return
-    with (
-        open_output(arguments.output) as output,
-        Batches(output, *choose_ways(arguments, model)) as batches,
-    ):
-        for sentence in open_input(arguments, model, layout, batches):
-            batches.add(sentence)
-        batches.flush()
+    with open_output(arguments.output) as output, closing(label_input(arguments, model, layout)) as parts:
+        for labelled in parts:
+            output.write_bytes(labelled.data)
+            output.flush()
+            if labelled.error is not None:
+                raise labelled.error
 
 
 def choose_ways(arguments: Namespace, model: SequenceTagger) -> tuple[Tag, Write]:
@@ -66,14 +67,14 @@ def choose_ways(arguments: Namespace, model: SequenceTagger) -> tuple[Tag, Write
 
 
 def write_ranked(
-    probabilistic: bool, output: Output, sentence: Sentence, ranked: list[tuple[list[str], float]], layout: Layout
+    probabilistic: bool, output: TextSink, sentence: Sentence, ranked: list[tuple[list[str], float]], layout: Layout
 ) -> None:
     shown = [(labels, math.exp(score) if probabilistic else score) for labels, score in ranked]
     write_nbest(output, sentence, shown, layout, measure="probability" if probabilistic else "score")
 
 
 def write_marginals(
-    output: Output, sentence: Sentence, found: tuple[list[str], list[dict[str, float]]], layout: Layout
+    output: TextSink, sentence: Sentence, found: tuple[list[str], list[dict[str, float]]], layout: Layout
 ) -> None:
     labels, rows = found
     values = [row[label] for label, row in zip(labels, rows, strict=True)]
@@ -97,17 +98,29 @@ def explain_order(arguments: Namespace, model: SequenceTagger, layout: Layout) -
             output.flush()
 
 
-def open_input(arguments: Namespace, model: SequenceTagger, layout: Layout, batches: Batches) -> Sentences:
-    """The sentences to tag; `batches` learn their layout, and are written out whenever reading has to wait."""
+def label_input(arguments: Namespace, model: SequenceTagger, trained: Layout) -> Generator[Labelled, None, None]:
+    """The labelled input, part by part."""
     options = reading_options(arguments)
     source: Any = find_source(arguments.file)
     if source == "-":
-        source = WatchedInput(sys.stdin.buffer if hasattr(sys.stdin, "buffer") else sys.stdin, batches)
+        source = WatchedInput(sys.stdin.buffer if hasattr(sys.stdin, "buffer") else sys.stdin)
         if sys.stdin.isatty():
             options["format"] = _meet_person(options["format"], model, quiet=arguments.quiet)
-    sentences = read_like(source, layout, **options)
-    batches.layout = sentences.layout
-    return sentences
+    name = source_name(source)
+    chunks = Replay(read_chunks(source, name, options.pop("encoding")))
+    sentences = read_like(Lines.of_chunks(chunks, name), trained, **options)
+    labelling = Labelling(model, sentences.layout, *choose_ways(arguments, model), name)
+    pipeline: Pipeline[Labelled] = Pipeline(arguments.threads or os.cpu_count() or 1)
+    if labelling.rules is not None and arguments.nbest is None and not arguments.marginals:
+        blocks = Blocks(labelling.rules, lambda block: pipeline.submit(partial(labelling.label_block, block)))
+        read, flush = partial(blocks.send_all, chunks.replay()), blocks.flush
+    else:
+        chunks.forget()
+        batches = Batches(lambda batch: pipeline.submit(partial(labelling.label_sentences, batch)))
+        read, flush = partial(batches.send_all, sentences), batches.flush
+    if isinstance(source, WatchedInput):
+        source.before_waiting = flush
+    return pipeline.run(read)
 
 
 def _meet_person(format: str, model: SequenceTagger, *, quiet: bool) -> str:
@@ -121,90 +134,84 @@ def _meet_person(format: str, model: SequenceTagger, *, quiet: bool) -> str:
 
 
 class Batches:
-    """Sentences that wait to be tagged and written together, and those that are being tagged."""
+    """Sentences that wait to be tagged together, and are then sent on."""
 
-    def __init__(self, output: Output, tag: Tag, write: Write) -> None:
-        self.layout: Layout | None = None
-        self._output = output
-        self._tag = tag
-        self._write = write
+    def __init__(self, send: Callable[[list[Sentence]], None]) -> None:
+        self._send = send
         self._sentences: list[Sentence] = []
         self._n_tokens = 0
-        self._tagged: tuple[list[Sentence], Future[Any]] | None = None
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        """Where bad input was found, what came before it is written; after Ctrl-C nobody waits for a batch."""
-        if kind is not None and issubclass(kind, Exception):
-            self._write_tagged()
-
-    def add(self, sentence: Sentence) -> None:
-        self._sentences.append(sentence)
-        self._n_tokens += len(sentence)
-        if self._n_tokens >= BATCH_TOKENS:
-            self._send()
+    def send_all(self, sentences: Iterable[Sentence]) -> None:
+        """All, also those before bad input."""
+        try:
+            for sentence in sentences:
+                self._sentences.append(sentence)
+                self._n_tokens += len(sentence)
+                if self._n_tokens >= BATCH_TOKENS:
+                    self.flush()
+        finally:
+            self.flush()
 
     def flush(self) -> None:
-        """Tag and write what waits."""
-        if self._sentences and self.layout is not None:
-            self._send()
-        self._write_tagged()
-
-    def _send(self) -> None:
-        """Have what waits tagged; meanwhile write the batch before."""
+        """Send what waits."""
         sentences, self._sentences, self._n_tokens = self._sentences, [], 0
-        tagging = begin_tagging(self._tag, [sentence.items for sentence in sentences])
-        self._write_tagged()
-        self._tagged = sentences, tagging
-
-    def _write_tagged(self) -> None:
-        if self._tagged is None or self.layout is None:
-            return
-        (sentences, tagging), self._tagged = self._tagged, None
-        for sentence, found in zip(sentences, tagging.result(), strict=True):
-            self._write(self._output, sentence, found, self.layout)
-        self._output.flush()
+        if sentences:
+            self._send(sentences)
 
 
-def begin_tagging(tag: Tag, X: list[Any]) -> Future[Any]:
-    """Have a batch tagged by a thread of its own, for which the program does not wait when it ends."""
-    found: Future[Any] = Future()
+class Replay:
+    """Chunks that are looked at, and then read from the beginning."""
 
-    def work() -> None:
-        try:
-            found.set_result(tag(X))
-        except BaseException as error:  # raised again by `found.result`
-            found.set_exception(error)
+    def __init__(self, chunks: Iterator[bytes]) -> None:
+        self._chunks = chunks
+        self._seen: list[bytes] | None = []
 
-    Thread(target=work, daemon=True).start()
-    return found
+    def __iter__(self) -> Iterator[bytes]:
+        for chunk in self._chunks:
+            if self._seen is not None:
+                self._seen.append(chunk)
+            yield chunk
+
+    def replay(self) -> Iterator[bytes]:
+        """All chunks."""
+        seen, self._seen = self._seen, None
+        return chain(seen or [], self._chunks)
+
+    def forget(self) -> None:
+        """Keep no more."""
+        self._seen = None
 
 
 class WatchedInput:
-    """Standard input that has all batches written before it waits for more.
+    """Standard input that has all that is complete sent on before it waits for more.
 
-    The reader asks for more bytes when it has handed out every sentence that is complete, so nothing is held back.
+    The reader asks for more bytes when it has handed out every sentence that is complete, so nothing is held back. A
+    real file is read without Python's buffer: a thread that waits in there would hold its lock when the program ends.
     """
 
     name = "<stdin>"
 
-    def __init__(self, stream: Any, batches: Batches) -> None:
+    def __init__(self, stream: Any) -> None:
         self._stream = stream
-        self._batches = batches
+        self.before_waiting: Callable[[], None] = lambda: None
+        try:
+            self._descriptor = stream.fileno()
+        except (AttributeError, OSError, ValueError):
+            self._descriptor = None
 
     def read1(self, size: int) -> Any:
         if not self._is_ready():
-            self._batches.flush()
+            self.before_waiting()
+        if self._descriptor is not None:
+            return os.read(self._descriptor, size)
         read = getattr(self._stream, "read1", None) or self._stream.read
         return read(size)
 
     def _is_ready(self) -> bool:
         """Whether bytes can be had at once, as far as the system can tell."""
-        if os.name == "nt":  # there, `select` knows sockets alone
+        if os.name == "nt" or self._descriptor is None:  # there, `select` knows sockets alone; no real file
             return False
         try:
-            return bool(select.select([self._stream], [], [], 0)[0])
-        except (OSError, ValueError):  # no real file
+            return bool(select.select([self._descriptor], [], [], 0)[0])
+        except (OSError, ValueError):
             return False

@@ -55,7 +55,7 @@ def read_corpora(arguments: Namespace, model: SequenceTagger) -> tuple[LabelledF
         return corpus, None
     if is_share(arguments.dev):
         return hold_out(corpus, arguments.dev)
-    return corpus, collect(open_like(arguments.dev, corpus.layout))
+    return corpus, collect(open_like(arguments.dev, corpus.layout, encoding=arguments.encoding))
 
 
 def remember(arguments: Namespace, corpus: LabelledFile, stop: Stop) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """A Text: the user's sentences, checked and laid end to end. The encoder's input. It never changes. And back: label
 numbers as lists of strings (`name_labels`).
 
-sentences  as they were given
+sentences  as they were given; none where only their strings were (of_strings)
 offsets    [N + 1], where each sentence begins, and the end of the last
 width      columns of an item: 1 for strings, more for tuples, 0 for attribute dicts
 letters    of all strings, a separator between two
@@ -66,6 +66,14 @@ class Text:
             text.letters = join_lists(text._lists)
         return text
 
+    @classmethod
+    def of_strings(cls, strings: Strings, offsets: Longs, width: int) -> Text:
+        """Of strings that are checked, column after column, as files have them. No string is made unless somebody asks
+        for the items."""
+        text = cls((), offsets, width, strings.letters)
+        text.strings = strings
+        return text
+
     @property
     def _lists(self) -> Sequence[Sequence[str]]:
         """Strings as they were joined."""
@@ -98,6 +106,9 @@ class Text:
 
     @cached_property
     def items(self) -> list[Item]:
+        if not self.sentences and self.width > 0:  # made of strings
+            columns = [column.decode() for column in self.columns]
+            return list(columns[0] if self.width == 1 else zip(*columns, strict=True))
         found = list(chain.from_iterable(self.sentences))
         if len(found) != self.offsets[-1]:  # a table, say: as long as it has rows, and then it gives its columns
             raise DataError(

@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from tagwright.errors import DataError
-from tagwright.io.format import Format, Sample, item_rows, read_header
+from tagwright.io.format import Format, FormatRules, Sample, item_rows, read_header
 from tagwright.io.layout import ColumnChoice, Layout, choose_columns
 from tagwright.io.lines import HEADER, Lines, read_blocks
 from tagwright.sequence import Sentence
@@ -29,6 +29,7 @@ class ColumnsFormat(Format):
 
     name = "columns"
     description = "one word per line with its columns, as in CoNLL files"
+    rules = FormatRules(has_header=True, not_in_labels="\t\n\r")
     has_columns = True
 
     def detect(self, sample: Sample) -> float:

@@ -18,7 +18,7 @@ from collections.abc import Iterator, Sequence
 
 from tagwright.errors import DataError
 from tagwright.io.columns import count_columns, refuse_empty, split_evenly, take_columns
-from tagwright.io.format import Format, Sample, item_rows, read_header
+from tagwright.io.format import Format, FormatRules, Sample, item_rows, read_header
 from tagwright.io.layout import ColumnChoice, Layout, choose_columns
 from tagwright.io.lines import Lines, read_blocks
 from tagwright.sequence import Sentence
@@ -33,6 +33,7 @@ class ConlluFormat(Format):
 
     name = "conllu"
     description = "CoNLL-U, as in Universal Dependencies"
+    rules = FormatRules(numbered=True, not_in_labels="\t\n\r")
     endings = (".conllu",)
     has_columns = True
     fills_column = True

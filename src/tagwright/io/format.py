@@ -33,6 +33,16 @@ class Sample(NamedTuple):
         return [line for line in self.head if line]
 
 
+class FormatRules(NamedTuple):
+    """How the bytes of a file are split: what blocks.py and tokens.py know of a format."""
+
+    line_is_sentence: bool = False  # of tokens with spaces between; else a line is a token, a blank line ends a sentence
+    tagged: bool = False  # what follows the last slash of a token is no part of the word
+    has_header: bool = False  # line 1 may name the columns
+    numbered: bool = False  # CoNLL-U: comments; IDs, of which integers alone are words; labels are put into a column
+    not_in_labels: str = ""  # characters
+
+
 class Format(ABC):
     """A way to write sentences in a text file. Formats have no state: one object serves all files."""
 
@@ -43,6 +53,8 @@ class Format(ABC):
     has_attributes: ClassVar[bool] = False  # items are dicts of attributes
     has_columns: ClassVar[bool] = False  # the user may choose the columns of label and inputs
     fills_column: ClassVar[bool] = False  # labels are written into their column
+    # For the fast way from bytes to labels; a class that says nothing of its own is read by `read` alone.
+    rules: ClassVar[FormatRules | None] = None
     sentence_end: ClassVar[str] = "blank line after a sentence"  # for a person who types
 
     @abstractmethod

@@ -10,13 +10,14 @@ are not UTF-8, NUL, a carriage return inside a line, a word longer than `MAX_TOK
 
 from __future__ import annotations
 
+import codecs
 import os
 import re
 import sys
 import zlib
 from collections.abc import Iterable, Iterator
 from itertools import chain
-from typing import Any, Protocol, TypeAlias
+from typing import Any, Protocol, Self, TypeAlias
 
 from tagwright.errors import DataError
 
@@ -30,20 +31,33 @@ class Readable(Protocol):
 Source: TypeAlias = str | os.PathLike[str] | Readable
 NumberedLines: TypeAlias = tuple[int, list[str]]  # number of the first line, lines
 
+UTF_8 = "utf-8"
 CHUNK = 1 << 18  # bytes read at once
 MAX_TOKEN = 1 << 16  # characters without white space
 MAX_LINE = 1 << 24  # bytes
+BOM = b"\xef\xbb\xbf"  # byte order mark
 HEADER = re.compile(r"#\s*global\.columns\s*=\s*(.*)")  # CoNLL-U Plus: the names of the columns, on line 1
 
 
 class Lines:
     """The lines of one source, in numbered batches, with a look at the first ones before reading begins."""
 
-    def __init__(self, source: Source) -> None:
-        self.name = source_name(source)
-        self.newline = "\n"
+    def __init__(self, source: Source, encoding: str = UTF_8) -> None:
+        name = source_name(source)
+        self._begin(read_chunks(source, name, encoding), name, 1, "\n")
+
+    @classmethod
+    def of_chunks(cls, chunks: Iterable[bytes], name: str, number: int = 1, newline: str = "\n") -> Self:
+        """The lines of a part of a file, in UTF-8, from line `number` on; `newline`: the end of its first line."""
+        lines = cls.__new__(cls)
+        lines._begin(chunks, name, number, newline)
+        return lines
+
+    def _begin(self, chunks: Iterable[bytes], name: str, number: int, newline: str) -> None:
+        self.name = name
+        self.newline = newline
         self._held: list[NumberedLines] = []
-        self._batches = self._read_batches(read_chunks(source, self.name))
+        self._batches = self._read_batches(chunks, number)
 
     def __iter__(self) -> Iterator[NumberedLines]:
         held, self._held = self._held, []
@@ -81,11 +95,10 @@ class Lines:
             self._held.append(batch)
             yield batch
 
-    def _read_batches(self, chunks: Iterable[bytes]) -> Iterator[NumberedLines]:
-        number = 1
-        for block in self._whole_lines(chunks):
+    def _read_batches(self, chunks: Iterable[bytes], number: int) -> Iterator[NumberedLines]:
+        for block in self._whole_lines(chunks, number):
             if number == 1:
-                block = block.removeprefix(b"\xef\xbb\xbf")
+                block = block.removeprefix(BOM)
                 self.newline = "\r\n" if block[: block.index(b"\n")].endswith(b"\r") else "\n"
             text = self._decode(block, number)
             if "\r" in text:
@@ -97,10 +110,10 @@ class Lines:
             yield number, lines
             number += len(lines)
 
-    def _whole_lines(self, chunks: Iterable[bytes]) -> Iterator[bytes]:
+    def _whole_lines(self, chunks: Iterable[bytes], number: int) -> Iterator[bytes]:
         """The same bytes, cut after line ends only; the last line gets its end if it has none."""
         rest: list[bytes] = []
-        size = number = 0
+        size = 0
         for chunk in chunks:
             cut = chunk.rfind(b"\n") + 1
             if cut:
@@ -115,7 +128,7 @@ class Lines:
                 raise DataError(
                     f"found a line of more than {MAX_LINE >> 20} MiB, expected sentences or words on lines of their "
                     "own; break the line, or check that this is a text file",
-                    location=self.location(number + 1),
+                    location=self.location(number),
                 )
         if rest:
             yield b"".join(rest) + b"\n"
@@ -169,9 +182,9 @@ def read_blocks(lines: Lines) -> Iterator[tuple[int, int, list[str]]]:
     belong to no block.
     """
     block: list[str] = []
-    number, lead = 1, 0
-    for _, batch in lines:
-        start = 0
+    number, lead = 0, 0
+    for first, batch in lines:
+        number, start = number or first, 0
         # A blank line begins with a character below "!", or is empty; few other lines do.
         for stop in [i for i, line in enumerate(batch) if line < "!" and is_blank(line)]:
             if stop == start and lead == len(block):
@@ -199,16 +212,23 @@ def source_name(source: Source) -> str:
     return name if isinstance(name, str) else "<stream>"
 
 
-def read_chunks(source: Source, name: str) -> Iterator[bytes]:
-    """The bytes of a source as they come, unpacked if they begin as gzip does."""
+def read_chunks(source: Source, name: str, encoding: str = UTF_8) -> Iterator[bytes]:
+    """The bytes of a source as they come, in UTF-8, unpacked if they begin as gzip does. `encoding`: of the bytes; what
+    comes as text needs none."""
+    chunks = _unpack(_open_chunks(source, name), name)
+    yield from chunks if codecs.lookup(encoding).name == UTF_8 else _transcode(chunks, name, encoding)
+
+
+def _open_chunks(source: Source, name: str) -> Iterator[bytes]:
+    """The bytes of a source as they come."""
     if source == "-":
         source = getattr(sys.stdin, "buffer", sys.stdin)
     if not isinstance(source, str | os.PathLike):
-        yield from _unpack(_read_stream(source, name), name)
+        yield from _read_stream(source, name)
         return
     try:
         with open(source, "rb") as stream:
-            yield from _unpack(_read_stream(stream, name), name)
+            yield from _read_stream(stream, name)
     except FileNotFoundError:
         raise DataError("no such file; check the path", location=name) from None
     except OSError as error:
@@ -229,6 +249,25 @@ def _read_stream(stream: Any, name: str) -> Iterator[bytes]:
             "open the file in binary mode, or with its own encoding",
             location=name,
         ) from None
+
+
+def _transcode(chunks: Iterator[bytes], name: str, encoding: str) -> Iterator[bytes]:
+    """Text of another encoding in UTF-8."""
+    decoder, number = codecs.getincrementaldecoder(encoding)(), 1
+    for chunk in chain(chunks, [b""]):
+        try:
+            text = decoder.decode(chunk, final=not chunk)
+        except UnicodeDecodeError as error:
+            at = error.start
+            number += error.object.count(b"\n", 0, at)
+            raise DataError(
+                f"found byte 0x{error.object[at]:02x}, expected {encoding} ({error.reason}); name the encoding that the "
+                "file is in",
+                location=f"{name}:{number}",
+            ) from None
+        number += text.count("\n")
+        if text:
+            yield text.encode("utf-8", "surrogatepass")
 
 
 def _unpack(chunks: Iterator[bytes], name: str) -> Iterator[bytes]:

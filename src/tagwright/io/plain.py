@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tagwright.errors import DataError
-from tagwright.io.format import Sample
+from tagwright.io.format import FormatRules, Sample
 from tagwright.io.layout import ColumnChoice, Layout
 from tagwright.io.lines import Lines
-from tagwright.io.slashed import SlashedFormat, read_token_lines
+from tagwright.io.slashed import NOT_IN_TAGS, SlashedFormat, read_token_lines
 from tagwright.sequence import Sentence
 
 
@@ -21,6 +21,7 @@ class PlainFormat(SlashedFormat):
 
     name = "plain"
     description = "one sentence per line, tokens separated by spaces"
+    rules = FormatRules(line_is_sentence=True, not_in_labels=NOT_IN_TAGS)
 
     def detect(self, sample: Sample) -> float:
         return 0.0 if sample.labelled else 0.1

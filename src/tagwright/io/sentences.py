@@ -18,7 +18,7 @@ from tagwright.errors import DataError
 from tagwright.io.format import Format
 from tagwright.io.formats import HEAD, detect_format, find_format
 from tagwright.io.layout import Column, ColumnChoice, Layout
-from tagwright.io.lines import Lines, Source, is_blank
+from tagwright.io.lines import UTF_8, Lines, Source, is_blank
 from tagwright.sequence import Item, Sentence
 
 
@@ -60,6 +60,7 @@ def read_sentences(
     label: Column | None = "auto",
     inputs: Sequence[Column] | None = None,
     n_inputs: int | None = None,
+    encoding: str = UTF_8,
 ) -> Sentences:
     """The sentences of a source.
 
@@ -67,7 +68,7 @@ def read_sentences(
     input columns; without them the first `n_inputs` columns, or all left of the label. With labels, a source without
     sentences is an error; without, it gives none.
     """
-    lines = Lines(source)
+    lines = Lines(source, encoding)
     labelled = label is not None
     if format == "auto":
         format = detect_format(lines.peek(HEAD), lines.name, labelled=labelled, n_inputs=n_inputs)
@@ -75,13 +76,14 @@ def read_sentences(
 
 
 def read_like(
-    source: Source,
+    source: Source | Lines,
     trained: Layout,
     *,
     format: str = "auto",
     labelled: bool = False,
     label: Column | None = "auto",
     inputs: Sequence[Column] | None = None,
+    encoding: str = UTF_8,
 ) -> Sentences:
     """The sentences of a source, for a model trained on a file of the layout `trained`.
 
@@ -89,7 +91,7 @@ def read_like(
     `label` and `inputs` override that. With `labelled=False` (tagging), labels are not read, and the result's layout
     names the column that a writer fills.
     """
-    lines = Lines(source)
+    lines = source if isinstance(source, Lines) else Lines(source, encoding)
     if format == "auto":
         if find_format(trained.format).has_attributes:
             format = trained.format

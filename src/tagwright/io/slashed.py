@@ -10,10 +10,13 @@ from collections.abc import Iterator, Sequence
 
 from tagwright.errors import DataError
 from tagwright.io.columns import split_line
-from tagwright.io.format import Format, Sample, item_rows
+from tagwright.io.format import Format, FormatRules, Sample, item_rows
 from tagwright.io.layout import Layout
 from tagwright.io.lines import Lines, is_blank
 from tagwright.sequence import Sentence
+
+
+NOT_IN_TAGS = "/ \t\n\r"
 
 
 class SlashedFormat(Format):
@@ -21,6 +24,7 @@ class SlashedFormat(Format):
 
     name = "slashed"
     description = "one sentence per line, word/TAG word/TAG"
+    rules = FormatRules(line_is_sentence=True, tagged=True, not_in_labels=NOT_IN_TAGS)
     sentence_end = "one sentence per line, tokens separated by spaces"
 
     def detect(self, sample: Sample) -> float:
@@ -51,7 +55,7 @@ class SlashedFormat(Format):
         """One line of word/TAG (or word/TAG/value), after the blank lines that stood before the sentence."""
         words = [row[0] for row in item_rows(sentence, " \t\n\r")]
         for label in labels:
-            if not label or any(character in label for character in "/ \t\n\r"):
+            if not label or any(character in label for character in NOT_IN_TAGS):
                 raise DataError(
                     f"the label {label!r} cannot be written as word/TAG: it is empty or holds a slash or a space; "
                     "write columns instead",

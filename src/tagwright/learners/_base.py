@@ -168,6 +168,12 @@ class SequenceTagger(Estimator):
         return found[0] if len(found) == 1 else list(chain.from_iterable(found))
 
     @of_one_fit
+    def _tag_text(self, text: Text) -> Ints:
+        """The best labels of all tokens of a text [n], by their numbers in `labels_`: `predict` without lists."""
+        self._check_fitted()
+        return self.decoder_.tag(self.encoder_, text)
+
+    @of_one_fit
     def predict_marginals(self, X: Sentences, allowed: Allowed | None = None) -> list[list[dict[str, float]]]:
         """For every item, the probability of each label given the whole sentence."""
         self._require_probabilities("predict_marginals")

@@ -1,0 +1,84 @@
+"""Work in order: one thread reads, some work, the caller takes the results in the order of what was read.
+
+    reader ─► jobs ─► workers ─► results, in order
+
+As many jobs are under way as there are threads, and two more, however long the input: the reader waits. When the caller
+leaves (an error, Ctrl-C), nobody waits for the others: what they do is forgotten.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from concurrent.futures import Future
+from queue import SimpleQueue
+from threading import Semaphore, Thread
+from typing import Generic, TypeVar
+
+Result = TypeVar("Result")
+
+
+class Closed(Exception):
+    """Nobody wants more results."""
+
+
+class Pipeline(Generic[Result]):
+    """So many threads for jobs. One is started when a job would have to wait, so that a few jobs need few."""
+
+    def __init__(self, n_threads: int) -> None:
+        self._n_threads = n_threads
+        self._n_started = 0
+        self._room = Semaphore(n_threads + 2)
+        self._waiting: SimpleQueue[tuple[Callable[[], Result], Future[Result]] | None] = SimpleQueue()
+        self._order: SimpleQueue[Future[Result] | None] = SimpleQueue()
+        self._closed = False
+
+    def run(self, read: Callable[[], None]) -> Generator[Result, None, None]:
+        """The results of all jobs that `read`, in a thread of its own, submits; then its error, if it fails."""
+        self._start(self._read, read)
+        try:
+            while (result := self._order.get()) is not None:
+                yield result.result()
+                self._room.release()
+        finally:
+            self._closed = True
+            self._room.release()
+            for _ in range(self._n_threads):
+                self._waiting.put(None)
+
+    def submit(self, job: Callable[[], Result]) -> None:
+        """For the reader alone."""
+        self._room.acquire()
+        if self._closed:
+            self._room.release()
+            raise Closed
+        result: Future[Result] = Future()
+        self._order.put(result)
+        if self._n_started == 0 or (self._n_started < self._n_threads and self._waiting.qsize() > 0):
+            self._n_started += 1
+            self._start(self._work)
+        self._waiting.put((job, result))
+
+    def _read(self, read: Callable[[], None]) -> None:
+        try:
+            read()
+        except Closed:
+            return
+        except BaseException as error:  # raised again where results are taken
+            failed: Future[Result] = Future()
+            failed.set_exception(error)
+            self._order.put(failed)
+        self._order.put(None)
+
+    def _work(self) -> None:
+        while (waiting := self._waiting.get()) is not None:
+            job, result = waiting
+            try:
+                result.set_result(job())
+            except BaseException as error:
+                result.set_exception(error)
+            del waiting, job, result  # which would be kept until there is more to do
+
+    @staticmethod
+    def _start(work: Callable[..., None], *arguments: object) -> None:
+        """As a thread for which the program does not wait when it ends."""
+        Thread(target=work, args=arguments, daemon=True).start()

@@ -1,0 +1,315 @@
+"""Tokens: where the words of a block of bytes begin and end, and where their labels go. No string is made.
+
+    Block (blocks.py) ─► Tokens ─► a Text (encode/text.py) ─► label numbers ─► bytes (label_bytes.py)
+
+This is the fast way, and knows what is usual. `read_tokens` returns None for a block that has anything unusual: what is
+refused, what is allowed but rare. The whole block is then read by the format itself (`Format.read`), whose answer is
+the definition: it is right, or names the line that is wrong.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from tagwright._jit import tight_kernel
+from tagwright.arrays import Bytes, Longs
+from tagwright.io.blocks import HASH, NEWLINE, RETURN, SPACE, TAB, Block, count_lines, is_blank
+from tagwright.io.format import Format, FormatRules
+from tagwright.io.layout import Layout
+from tagwright.io.lines import BOM, HEADER, MAX_TOKEN
+
+UNUSUAL = -1
+RUN = 64
+"""Bytes that are looked at together."""
+SLASH, HYPHEN, DOT, ZERO, NINE = 47, 45, 46, 48, 57
+
+
+class Tokens(NamedTuple):
+    """Those of one block: n in N sentences, of W columns. In the output, what stands in letters[at[t] : to[t]] is
+    replaced by a mark and the label of token t; all else stays."""
+
+    letters: Bytes  # of the block, and more
+    begins: Longs  # [W, n] of every column's strings
+    ends: Longs  # [W, n]
+    at: Longs  # [n]
+    to: Longs  # [n]
+    marks: Bytes  # [n]; 0: none
+    offsets: Longs  # [N + 1], where sentences begin
+    begin: int  # of what is written, after a byte order mark
+    end: int  # of what is written
+    rest: bytes  # what is added: the blank line after the last sentence
+
+    @property
+    def n(self) -> int:
+        return len(self.at)
+
+
+class Room(NamedTuple):
+    """Arrays for n tokens; kernels write what is found into them."""
+
+    begins: Longs
+    ends: Longs
+    at: Longs
+    to: Longs
+    marks: Bytes
+    offsets: Longs
+
+    @classmethod
+    def build(cls, width: int, n: int) -> Room:
+        strings = np.empty((width, n), np.int64), np.empty((width, n), np.int64)
+        places = np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n, np.uint8)
+        return cls(*strings, *places, np.zeros(n + 1, np.int64))
+
+
+def find_rules(format: Format, layout: Layout, labels: list[str]) -> FormatRules | None:
+    """How files of this format and layout are split; None where that and these labels are not for the fast way."""
+    rules: FormatRules | None = vars(type(format)).get("rules")
+    if rules is None or not all(map(is_encodable, labels)) or (rules.line_is_sentence and "" in labels):
+        return None
+    if any(character in label for label in labels for character in rules.not_in_labels):
+        return None
+    return rules if rules.line_is_sentence or bool(layout.width) == (layout.label is not None) == rules.numbered else None
+
+
+def is_encodable(label: str) -> bool:
+    return label.encode("utf-8", "replace").decode() == label
+
+
+def read_tokens(block: Block, letters: Bytes, rules: FormatRules, layout: Layout) -> Tokens | None:
+    """The tokens of a block, whose bytes are in `letters`, a zero after them; None where something is unusual."""
+    size, crlf = len(block.data), block.newline == "\r\n"
+    begin = len(BOM) if block.number == 1 and block.data.startswith(BOM) else 0
+    if rules.has_header and block.number == 1 and HEADER.match(block.data[begin : begin + 80].decode("utf-8", "replace")):
+        return None
+    if not is_clean(letters, begin, size, crlf):
+        return None
+    inputs = np.array(layout.inputs, np.int64)
+    if rules.line_is_sentence:
+        room = Room.build(1, size // 2 + 1)
+        n, N, end = find_words(letters, begin, size, crlf, rules.tagged, room)
+    else:
+        room = Room.build(len(inputs), count_lines(letters))
+        if rules.numbered:
+            label = -1 if layout.label is None else layout.label
+            n, N, end = find_numbered(letters, begin, size, crlf, inputs, label, layout.width, room)
+        else:
+            n, N, end = find_rows(letters, begin, size, crlf, inputs, room)
+    if n == UNUSUAL:
+        return None
+    closed = N == 0 or rules.line_is_sentence or end < 0
+    return Tokens(
+        letters, room.begins[:, :n], room.ends[:, :n], room.at[:n], room.to[:n], room.marks[:n], room.offsets[: N + 1],
+        begin, abs(end) if N else begin, b"" if closed else block.newline.encode(),
+    )  # fmt: skip
+
+
+@tight_kernel
+def is_clean(letters: Bytes, begin: int, end: int, crlf: bool) -> bool:
+    """Whether bytes are UTF-8, without NUL, all lines with the same end, and no other carriage returns."""
+    p = begin
+    while p < end:
+        stop = min(p + RUN, end)
+        if stop == p + RUN and not crlf:
+            p = p if has_odd(letters[p:stop]) else stop
+        while p < stop:
+            size = size_of_character(letters, p)
+            if size == 0:
+                return False
+            if letters[p] == RETURN and not (crlf and letters[p + 1] == NEWLINE):
+                return False
+            if letters[p] == NEWLINE and crlf and (p == begin or letters[p - 1] != RETURN):
+                return False
+            p += size
+    return True
+
+
+@tight_kernel
+def has_odd(letters: Bytes) -> bool:
+    """Whether some bytes are to be looked at one by one."""
+    odd = 0
+    for k in range(RUN):
+        c = letters[k]
+        odd |= (c & 128) | (c == 0) | (c == RETURN)
+    return odd != 0
+
+
+@tight_kernel
+def size_of_character(letters: Bytes, p: int) -> int:
+    """Bytes of the character that begins at p; 0 where that is none in UTF-8, or NUL. A zero stands after the end."""
+    c = letters[p]
+    if c < 128:
+        return 1 if c > 0 else 0
+    second = letters[p + 1]
+    least = 0xA0 if c == 0xE0 else 0x90 if c == 0xF0 else 0x80  # no overlong forms
+    most = 0x9F if c == 0xED else 0x8F if c == 0xF4 else 0xBF  # no surrogates, nothing after U+10FFFF
+    if c < 0xC2 or c > 0xF4 or second < least or second > most:
+        return 0
+    if c < 0xE0:
+        return 2
+    if letters[p + 2] & 0xC0 != 0x80:
+        return 0
+    if c < 0xF0:
+        return 3
+    return 4 if letters[p + 3] & 0xC0 == 0x80 else 0
+
+
+@tight_kernel
+def find_words(letters: Bytes, begin: int, size: int, crlf: bool, tagged: bool, room: Room) -> tuple[int, int, int]:
+    """The words of lines that are sentences: n, N, and the end of the last sentence. UNUSUAL: white space other than
+    spaces between tokens and after them, and overlong words."""
+    p, n, N, end = begin, 0, 0, begin
+    while p < size:
+        first, start = n, p
+        while letters[p] == SPACE:
+            p += 1
+        if p > start and letters[p] > SPACE:
+            return UNUSUAL, 0, 0
+        while letters[p] > SPACE:
+            start, slash = p, 0
+            while letters[p] > SPACE:
+                slash = p if letters[p] == SLASH else slash
+                p += 1
+            stop = slash if tagged and start < slash < p - 1 else p
+            if p - start > MAX_TOKEN:
+                return UNUSUAL, 0, 0
+            room.begins[0, n], room.ends[0, n], room.at[n], room.marks[n] = start, stop, stop, SLASH
+            while letters[p] == SPACE:
+                p += 1
+            room.to[n] = p - 1 if letters[p] > SPACE else p
+            n += 1
+        if letters[p + crlf] != NEWLINE:
+            return UNUSUAL, 0, 0
+        p += 1 + crlf
+        if n > first:
+            N += 1
+            room.offsets[N] = n
+            end = p
+    return n, N, end
+
+
+@tight_kernel
+def find_rows(letters: Bytes, begin: int, size: int, crlf: bool, inputs: Longs, room: Room) -> tuple[int, int, int]:
+    """The words of lines with columns: n, N, and the end of the last sentence, −end where a blank line ends it.
+    UNUSUAL: columns that are missing or empty, and overlong lines."""
+    p, n, N, end = begin, 0, 0, begin
+    while p < size:
+        start, tabs, spaces = p, False, False
+        while letters[p] != NEWLINE:
+            tabs |= letters[p] == TAB
+            spaces |= letters[p] == SPACE
+            p += 1
+        stop = p - crlf
+        p += 1
+        if letters[start] <= SPACE and is_blank(letters, start, stop):
+            if n > room.offsets[N]:
+                N += 1
+                room.offsets[N] = n
+                end = -p
+            continue
+        if tabs or spaces:
+            wanted = find_fields(letters, start, stop, TAB if tabs else SPACE, inputs, room, n)
+        else:
+            wanted = inputs.shape[0] == 1 and inputs[0] == 0
+            room.begins[0, n], room.ends[0, n] = start, stop
+        if not wanted or stop - start > MAX_TOKEN:
+            return UNUSUAL, 0, 0
+        room.at[n], room.to[n], room.marks[n] = stop, stop, SPACE if spaces and not tabs else TAB
+        n += 1
+    if n > room.offsets[N]:
+        N += 1
+        room.offsets[N] = n
+        end = size
+    return n, N, end
+
+
+@tight_kernel
+def find_fields(letters: Bytes, start: int, stop: int, separator: int, inputs: Longs, room: Room, n: int) -> bool:
+    """Where the input columns of a line begin and end; whether all are there and none is empty. A tab separates two
+    fields, a run of spaces does."""
+    p, k, W, found = start, 0, inputs.shape[0], 0
+    while p <= stop and found < W:
+        field = p
+        while p < stop and letters[p] != separator:
+            p += 1
+        if p > field or separator == TAB:
+            for c in range(W):
+                if inputs[c] == k:
+                    room.begins[c, n], room.ends[c, n] = field, p
+                    found += p > field
+            k += 1
+        p += 1
+    return found == W
+
+
+@tight_kernel
+def find_numbered(
+    letters: Bytes, begin: int, size: int, crlf: bool, inputs: Longs, label: int, width: int, room: Room
+) -> tuple[int, int, int]:
+    """The words of CoNLL-U, as find_rows. UNUSUAL: another number of columns, another ID, an empty input, a sentence
+    without words, comments after the last one, and overlong lines."""
+    p, n, N, end, rows, comments = begin, 0, 0, begin, 0, 0
+    while p < size:
+        start, tabs = p, 0
+        if letters[p] == HASH:
+            while letters[p] != NEWLINE:
+                p += 1
+            comments += 1
+        else:
+            field, whole = p, True
+            while True:
+                c = letters[p]
+                if c == TAB or c == NEWLINE:
+                    stop = p - crlf if c == NEWLINE else p
+                    for w in range(inputs.shape[0]):
+                        if inputs[w] == tabs:
+                            room.begins[w, n], room.ends[w, n] = field, stop
+                            whole &= stop > field
+                    if tabs == label:
+                        room.at[n], room.to[n], room.marks[n] = field, stop, 0
+                    if c == NEWLINE:
+                        break
+                    tabs += 1
+                    field = p + 1
+                p += 1
+            if letters[start] <= SPACE and is_blank(letters, start, p):
+                if n > room.offsets[N]:
+                    N += 1
+                    room.offsets[N] = n
+                    end, rows, comments = -(p + 1), 0, 0
+                if rows > 0:  # and no words
+                    return UNUSUAL, 0, 0
+            else:
+                kind = kind_of_id(letters, start)
+                if tabs + 1 != width or kind == 0 or (kind == 1 and not whole):
+                    return UNUSUAL, 0, 0
+                n += kind == 1
+                rows += 1
+        if p - start > MAX_TOKEN:
+            return UNUSUAL, 0, 0
+        p += 1
+    if n > room.offsets[N]:
+        N += 1
+        room.offsets[N] = n
+        end, rows, comments = size, 0, 0
+    return (UNUSUAL, 0, 0) if rows > 0 or comments > 0 else (n, N, end)
+
+
+@tight_kernel
+def kind_of_id(letters: Bytes, p: int) -> int:
+    """1: an integer, and so a word; 2: a range or an empty node, 2-3 or 1.1; 0: no ID. A tab ends it."""
+    first = p
+    while ZERO <= letters[p] <= NINE:
+        p += 1
+    if p == first:
+        return 0
+    if letters[p] == TAB:
+        return 1
+    if letters[p] != HYPHEN and letters[p] != DOT:
+        return 0
+    first = p + 1
+    p += 1
+    while ZERO <= letters[p] <= NINE:
+        p += 1
+    return 2 if p > first and letters[p] == TAB else 0
