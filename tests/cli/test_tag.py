@@ -9,6 +9,7 @@ import pytest
 from cli.commands import PIPES, Run, start, train
 
 import tagwright.cli.tag
+import tagwright.io.lines
 from tagwright import CRF, load
 from tagwright.errors import DataError
 from tagwright.io import read_sentences
@@ -116,8 +117,12 @@ def test_nothing_is_written_after_a_sentence_that_cannot_be_tagged(
             raise DataError("cannot be tagged", location="X[0]")
         return predict(self, X)  # type: ignore[arg-type]
 
+    def refuse(self: object, text: object) -> None:
+        raise DataError("cannot be tagged", location="X[0]")
+
     monkeypatch.setattr(type(load(model)), "predict", fail)
-    monkeypatch.setattr(tagwright.cli.tag, "BATCH_TOKENS", 1)
+    monkeypatch.setattr(type(load(model)), "_tag_text", refuse)  # and then it is tried with sentences
+    monkeypatch.setattr(tagwright.io.lines, "CHUNK", 8)
     code, out, err = run("tag", model, stdin="The dog\nbad\nThe dog\nThe dog\n")
     assert (code, out.count("The/"), err.count("cannot be tagged")) == (1, 1, 1)
 
@@ -132,7 +137,7 @@ def test_batches_are_no_larger_than_they_should_be(run: Run, model: Path, monkey
 
     monkeypatch.setattr(type(load(model)), "predict", spy)
     monkeypatch.setattr(tagwright.cli.tag, "BATCH_TOKENS", 50)
-    assert run("tag", model, stdin="The dog barks .\n" * 100).code == 0
+    assert run("tag", model, "--marginals", stdin="The dog barks .\n" * 100).code == 0
     assert sum(sizes) == 400
     assert max(sizes) <= 52
 

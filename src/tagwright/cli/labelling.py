@@ -1,8 +1,8 @@
 """From what was read to bytes with labels: of sentences, and of blocks of a file. What the threads of `tag` do.
 
-    block ─► Tokens ─► Text ─► label numbers ─► bytes         the fast way, without a Python string
-    block ─► Sentences ─► labels ─► bytes                     where a block has anything unusual
-    Sentences ─► labels (and values) ─► bytes                 probabilities, several labellings, other formats
+block ─► Tokens ─► Text ─► label numbers ─► bytes         the fast way, without a Python string
+block ─► Sentences ─► labels ─► bytes                     where a block has anything unusual
+Sentences ─► labels (and values) ─► bytes                 probabilities, several labellings, other formats
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ from typing import Generic, TypeVar
 Result = TypeVar("Result")
 
 
-class Closed(Exception):
+class ClosedError(Exception):
     """Nobody wants more results."""
 
 
@@ -50,7 +50,7 @@ class Pipeline(Generic[Result]):
         self._room.acquire()
         if self._closed:
             self._room.release()
-            raise Closed
+            raise ClosedError
         result: Future[Result] = Future()
         self._order.put(result)
         if self._n_started == 0 or (self._n_started < self._n_threads and self._waiting.qsize() > 0):
@@ -61,7 +61,7 @@ class Pipeline(Generic[Result]):
     def _read(self, read: Callable[[], None]) -> None:
         try:
             read()
-        except Closed:
+        except ClosedError:
             return
         except BaseException as error:  # raised again where results are taken
             failed: Future[Result] = Future()

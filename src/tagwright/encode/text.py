@@ -108,7 +108,7 @@ class Text:
     def items(self) -> list[Item]:
         if not self.sentences and self.width > 0:  # made of strings
             columns = [column.decode() for column in self.columns]
-            return list(columns[0] if self.width == 1 else zip(*columns, strict=True))
+            return [*columns[0]] if self.width == 1 else [*zip(*columns, strict=True)]
         found = list(chain.from_iterable(self.sentences))
         if len(found) != self.offsets[-1]:  # a table, say: as long as it has rows, and then it gives its columns
             raise DataError(

@@ -1,6 +1,6 @@
-"""Blocks: the bytes of a file, cut between sentences, each as large as it should be. The fast way from a file to labels.
+"""Blocks: the bytes of a file, cut between sentences. Here begins the fast way from a file to labels.
 
-    chunks ─► Blocks ─► Block, Block, ... ─► tokens (tokens.py) or Lines (lines.py) ─► labels ─► bytes
+    chunks (lines.py) ─► Blocks ─► Block, Block, ... ─► Tokens (tokens.py), or Lines (lines.py)
 
 A block is a piece of the file that can be read by itself: whole lines, whole sentences, what stands between them
 included, and the number of its first line. So blocks can be tagged in any order, on any thread. Nothing else is looked
@@ -65,10 +65,10 @@ class Blocks:
 
     def flush(self) -> None:
         """Send the sentences that are complete."""
+        if self._number == 1 and self._held.startswith(BOM):
+            self._searched = max(self._searched, len(BOM))
         letters = np.frombuffer(self._held, np.uint8)
-        cut, self._searched = find_cut(
-            letters, self._searched, self._rules.line_is_sentence, self._rules.numbered
-        )
+        cut, self._searched = find_cut(letters, self._searched, self._rules.line_is_sentence, self._rules.numbered)
         del letters  # a bytearray that is looked at cannot grow
         if cut and not self._is_header(cut):
             self._cut(cut)

@@ -68,7 +68,7 @@ class ColumnsFormat(Format):
     def read(self, lines: Lines, layout: Layout, *, labelled: bool) -> Iterator[Sentence]:
         """The sentences, with labels where `layout.label` is a column."""
         name, newline = lines.name, lines.newline
-        has_header = bool(read_header(lines.peek(1)))
+        has_header = lines.first == 1 and bool(read_header(lines.peek(1)))
         held: list[str] = []
         for number, lead, block in read_blocks(lines):
             if has_header:

@@ -36,7 +36,9 @@ class Sample(NamedTuple):
 class FormatRules(NamedTuple):
     """How the bytes of a file are split: what blocks.py and tokens.py know of a format."""
 
-    line_is_sentence: bool = False  # of tokens with spaces between; else a line is a token, a blank line ends a sentence
+    line_is_sentence: bool = (
+        False  # of tokens with spaces between; else a line is a token, a blank line ends a sentence
+    )
     tagged: bool = False  # what follows the last slash of a token is no part of the word
     has_header: bool = False  # line 1 may name the columns
     numbered: bool = False  # CoNLL-U: comments; IDs, of which integers alone are words; labels are put into a column

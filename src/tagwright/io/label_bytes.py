@@ -32,13 +32,15 @@ class LabelBytes(NamedTuple):
 
     def write(self, tokens: Tokens, labels: Ints) -> memoryview:
         """The bytes of a block with the labels [n]."""
-        most = tokens.end - tokens.begin + tokens.n * (1 + self.letters.shape[1])
+        rest = np.frombuffer(tokens.rest, np.uint8)
+        most = tokens.end - tokens.begin + len(rest) + len(labels) * (1 + self.letters.shape[1])
         target = np.empty(most, np.uint8)
         size = write_labels(
             tokens.letters, tokens.begin, tokens.end, tokens.at, tokens.to, tokens.marks, labels, self.letters,
             self.sizes, target,
         )  # fmt: skip
-        return target[:size].data
+        target[size : size + len(rest)] = rest
+        return target[: size + len(rest)].data
 
 
 @tight_kernel
@@ -62,6 +64,7 @@ def write_labels(
 @tight_kernel
 def copy_bytes(source: Bytes, target: Bytes) -> int:
     """Copies; returns how many."""
-    for k in range(source.shape[0]):
+    n: int = source.shape[0]
+    for k in range(n):
         target[k] = source[k]
-    return source.shape[0]
+    return n

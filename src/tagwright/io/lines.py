@@ -55,6 +55,7 @@ class Lines:
 
     def _begin(self, chunks: Iterable[bytes], name: str, number: int, newline: str) -> None:
         self.name = name
+        self.first = number
         self.newline = newline
         self._held: list[NumberedLines] = []
         self._batches = self._read_batches(chunks, number)
@@ -261,8 +262,8 @@ def _transcode(chunks: Iterator[bytes], name: str, encoding: str) -> Iterator[by
             at = error.start
             number += error.object.count(b"\n", 0, at)
             raise DataError(
-                f"found byte 0x{error.object[at]:02x}, expected {encoding} ({error.reason}); name the encoding that the "
-                "file is in",
+                f"found byte 0x{error.object[at]:02x}, expected {encoding} ({error.reason}); name the encoding of "
+                "the file",
                 location=f"{name}:{number}",
             ) from None
         number += text.count("\n")

@@ -15,7 +15,6 @@ from tagwright.io.layout import Layout
 from tagwright.io.lines import Lines, is_blank
 from tagwright.sequence import Sentence
 
-
 NOT_IN_TAGS = "/ \t\n\r"
 
 

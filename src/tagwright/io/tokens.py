@@ -9,7 +9,8 @@ the definition: it is right, or names the line that is wrong.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -23,6 +24,8 @@ from tagwright.io.lines import BOM, HEADER, MAX_TOKEN
 UNUSUAL = -1
 RUN = 64
 """Bytes that are looked at together."""
+Found: TypeAlias = tuple[int, int, int, bool]
+"""Tokens, sentences, the end of the last one, and whether its blank line is missing."""
 SLASH, HYPHEN, DOT, ZERO, NINE = 47, 45, 46, 48, 57
 
 
@@ -58,51 +61,58 @@ class Room(NamedTuple):
 
     @classmethod
     def build(cls, width: int, n: int) -> Room:
-        strings = np.empty((width, n), np.int64), np.empty((width, n), np.int64)
-        places = np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n, np.uint8)
-        return cls(*strings, *places, np.zeros(n + 1, np.int64))
+        begins, ends = np.empty((2, width, n), np.int64)
+        at, to = np.empty((2, n), np.int64)
+        return cls(begins, ends, at, to, np.empty(n, np.uint8), np.zeros(n + 1, np.int64))
 
 
-def find_rules(format: Format, layout: Layout, labels: list[str]) -> FormatRules | None:
-    """How files of this format and layout are split; None where that and these labels are not for the fast way."""
+def find_rules(format: Format, layout: Layout, labels: Sequence[str]) -> FormatRules | None:
+    """How files of this format and layout are split; None where these or the labels are not for the fast way."""
     rules: FormatRules | None = vars(type(format)).get("rules")
-    if rules is None or not all(map(is_encodable, labels)) or (rules.line_is_sentence and "" in labels):
+    if rules is None or any(character in label for label in labels for character in rules.not_in_labels):
         return None
-    if any(character in label for label in labels for character in rules.not_in_labels):
-        return None
-    return rules if rules.line_is_sentence or bool(layout.width) == (layout.label is not None) == rules.numbered else None
+    if rules.line_is_sentence:
+        known = "" not in labels
+    else:  # a column of a known number is filled, or there is one more
+        known = (layout.label is not None) == (layout.width > 0) == rules.numbered
+    return rules if known and all(map(is_utf8, labels)) else None
 
 
-def is_encodable(label: str) -> bool:
+def is_utf8(label: str) -> bool:
+    """Whether a label has an encoding: lone surrogates have none."""
     return label.encode("utf-8", "replace").decode() == label
 
 
 def read_tokens(block: Block, letters: Bytes, rules: FormatRules, layout: Layout) -> Tokens | None:
-    """The tokens of a block, whose bytes are in `letters`, a zero after them; None where something is unusual."""
+    """The tokens of a block, whose bytes are in `letters`, some zeros after them; None where something is unusual."""
     size, crlf = len(block.data), block.newline == "\r\n"
     begin = len(BOM) if block.number == 1 and block.data.startswith(BOM) else 0
-    if rules.has_header and block.number == 1 and HEADER.match(block.data[begin : begin + 80].decode("utf-8", "replace")):
+    if (rules.has_header and has_header(block)) or not is_clean(letters, begin, size, crlf):
         return None
-    if not is_clean(letters, begin, size, crlf):
-        return None
-    inputs = np.array(layout.inputs, np.int64)
+    place = letters, begin, size, crlf
     if rules.line_is_sentence:
         room = Room.build(1, size // 2 + 1)
-        n, N, end = find_words(letters, begin, size, crlf, rules.tagged, room)
+        n, N, end, is_open = find_words(*place, rules.tagged, room)
     else:
-        room = Room.build(len(inputs), count_lines(letters))
+        room, inputs = Room.build(layout.n_inputs, count_lines(letters)), np.array(layout.inputs, np.int64)
         if rules.numbered:
-            label = -1 if layout.label is None else layout.label
-            n, N, end = find_numbered(letters, begin, size, crlf, inputs, label, layout.width, room)
+            n, N, end, is_open = find_numbered(*place, inputs, layout.label or 0, layout.width, room)
         else:
-            n, N, end = find_rows(letters, begin, size, crlf, inputs, room)
+            n, N, end, is_open = find_rows(*place, inputs, room)
     if n == UNUSUAL:
         return None
-    closed = N == 0 or rules.line_is_sentence or end < 0
     return Tokens(
         letters, room.begins[:, :n], room.ends[:, :n], room.at[:n], room.to[:n], room.marks[:n], room.offsets[: N + 1],
-        begin, abs(end) if N else begin, b"" if closed else block.newline.encode(),
+        begin, end, block.newline.encode() if is_open else b"",
     )  # fmt: skip
+
+
+def has_header(block: Block) -> bool:
+    """Whether the first line of a file names the columns."""
+    if block.number > 1:
+        return False
+    line = block.data.removeprefix(BOM).lstrip().partition(b"\n")[0]
+    return HEADER.match(line.decode("utf-8", "replace")) is not None
 
 
 @tight_kernel
@@ -156,16 +166,16 @@ def size_of_character(letters: Bytes, p: int) -> int:
 
 
 @tight_kernel
-def find_words(letters: Bytes, begin: int, size: int, crlf: bool, tagged: bool, room: Room) -> tuple[int, int, int]:
-    """The words of lines that are sentences: n, N, and the end of the last sentence. UNUSUAL: white space other than
-    spaces between tokens and after them, and overlong words."""
+def find_words(letters: Bytes, begin: int, size: int, crlf: bool, tagged: bool, room: Room) -> Found:
+    """The words of lines that are sentences. UNUSUAL: white space other than spaces between tokens and after them, and
+    overlong words."""
     p, n, N, end = begin, 0, 0, begin
     while p < size:
         first, start = n, p
         while letters[p] == SPACE:
             p += 1
         if p > start and letters[p] > SPACE:
-            return UNUSUAL, 0, 0
+            return UNUSUAL, 0, 0, False
         while letters[p] > SPACE:
             start, slash = p, 0
             while letters[p] > SPACE:
@@ -173,26 +183,25 @@ def find_words(letters: Bytes, begin: int, size: int, crlf: bool, tagged: bool, 
                 p += 1
             stop = slash if tagged and start < slash < p - 1 else p
             if p - start > MAX_TOKEN:
-                return UNUSUAL, 0, 0
+                return UNUSUAL, 0, 0, False
             room.begins[0, n], room.ends[0, n], room.at[n], room.marks[n] = start, stop, stop, SLASH
             while letters[p] == SPACE:
                 p += 1
             room.to[n] = p - 1 if letters[p] > SPACE else p
             n += 1
         if letters[p + crlf] != NEWLINE:
-            return UNUSUAL, 0, 0
+            return UNUSUAL, 0, 0, False
         p += 1 + crlf
         if n > first:
             N += 1
             room.offsets[N] = n
             end = p
-    return n, N, end
+    return n, N, end, False
 
 
 @tight_kernel
-def find_rows(letters: Bytes, begin: int, size: int, crlf: bool, inputs: Longs, room: Room) -> tuple[int, int, int]:
-    """The words of lines with columns: n, N, and the end of the last sentence, −end where a blank line ends it.
-    UNUSUAL: columns that are missing or empty, and overlong lines."""
+def find_rows(letters: Bytes, begin: int, size: int, crlf: bool, inputs: Longs, room: Room) -> Found:
+    """The words of lines with columns. UNUSUAL: columns that are missing or empty, and overlong lines."""
     p, n, N, end = begin, 0, 0, begin
     while p < size:
         start, tabs, spaces = p, False, False
@@ -206,7 +215,7 @@ def find_rows(letters: Bytes, begin: int, size: int, crlf: bool, inputs: Longs, 
             if n > room.offsets[N]:
                 N += 1
                 room.offsets[N] = n
-                end = -p
+                end = p
             continue
         if tabs or spaces:
             wanted = find_fields(letters, start, stop, TAB if tabs else SPACE, inputs, room, n)
@@ -214,14 +223,14 @@ def find_rows(letters: Bytes, begin: int, size: int, crlf: bool, inputs: Longs, 
             wanted = inputs.shape[0] == 1 and inputs[0] == 0
             room.begins[0, n], room.ends[0, n] = start, stop
         if not wanted or stop - start > MAX_TOKEN:
-            return UNUSUAL, 0, 0
+            return UNUSUAL, 0, 0, False
         room.at[n], room.to[n], room.marks[n] = stop, stop, SPACE if spaces and not tabs else TAB
         n += 1
     if n > room.offsets[N]:
         N += 1
         room.offsets[N] = n
-        end = size
-    return n, N, end
+        return n, N, size, True
+    return n, N, end, False
 
 
 @tight_kernel
@@ -240,14 +249,14 @@ def find_fields(letters: Bytes, start: int, stop: int, separator: int, inputs: L
                     found += p > field
             k += 1
         p += 1
-    return found == W
+    return bool(found == W)
 
 
 @tight_kernel
 def find_numbered(
     letters: Bytes, begin: int, size: int, crlf: bool, inputs: Longs, label: int, width: int, room: Room
-) -> tuple[int, int, int]:
-    """The words of CoNLL-U, as find_rows. UNUSUAL: another number of columns, another ID, an empty input, a sentence
+) -> Found:
+    """The words of CoNLL-U. UNUSUAL: another number of columns, another ID, an empty input, a sentence
     without words, comments after the last one, and overlong lines."""
     p, n, N, end, rows, comments = begin, 0, 0, begin, 0, 0
     while p < size:
@@ -260,7 +269,7 @@ def find_numbered(
             field, whole = p, True
             while True:
                 c = letters[p]
-                if c == TAB or c == NEWLINE:
+                if c in (TAB, NEWLINE):
                     stop = p - crlf if c == NEWLINE else p
                     for w in range(inputs.shape[0]):
                         if inputs[w] == tabs:
@@ -277,23 +286,23 @@ def find_numbered(
                 if n > room.offsets[N]:
                     N += 1
                     room.offsets[N] = n
-                    end, rows, comments = -(p + 1), 0, 0
+                    end, rows, comments = p + 1, 0, 0
                 if rows > 0:  # and no words
-                    return UNUSUAL, 0, 0
+                    return UNUSUAL, 0, 0, False
             else:
                 kind = kind_of_id(letters, start)
                 if tabs + 1 != width or kind == 0 or (kind == 1 and not whole):
-                    return UNUSUAL, 0, 0
+                    return UNUSUAL, 0, 0, False
                 n += kind == 1
                 rows += 1
         if p - start > MAX_TOKEN:
-            return UNUSUAL, 0, 0
+            return UNUSUAL, 0, 0, False
         p += 1
     if n > room.offsets[N]:
         N += 1
         room.offsets[N] = n
-        end, rows, comments = size, 0, 0
-    return (UNUSUAL, 0, 0) if rows > 0 or comments > 0 else (n, N, end)
+        return n, N, size, True
+    return (UNUSUAL, 0, 0, False) if rows > 0 or comments > 0 else (n, N, end, False)
 
 
 @tight_kernel
