@@ -284,7 +284,7 @@ def test_results_come_in_the_order_of_the_jobs_and_few_are_under_way() -> None:
 
 
 def test_who_leaves_early_leaves_no_threads_behind() -> None:
-    before = threading.active_count()
+    before = set(threading.enumerate())
     pipeline: Pipeline[int] = Pipeline(2)
 
     def submit_for_ever() -> None:
@@ -295,9 +295,9 @@ def test_who_leaves_early_leaves_no_threads_behind() -> None:
     assert next(results) == 1
     results.close()
     end = time.monotonic() + 20
-    while threading.active_count() > before and time.monotonic() < end:
+    while (left := set(threading.enumerate()) - before) and time.monotonic() < end:
         time.sleep(0.01)
-    assert threading.active_count() == before
+    assert not left
 
 
 def test_errors_of_jobs_and_of_the_reader_are_raised_in_their_place() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 from collections.abc import Sequence
 from contextlib import suppress
+from itertools import product
 
 import numpy as np
 import pytest
@@ -198,8 +199,9 @@ UNUSUAL = {
     "columns": [b"a\n" + b"x" * (MAX_TOKEN + 1) + b"\n\n", b"\ta\n", b"# global.columns = A\na\n\n", b"a\r\nb\n"],
     "second column": [b"a\n", b"a b\nc\n", b"a\t\n"],
     "conllu": [
-        b"1\ta\n", b"# c\n", f"x\ta\t{FULL}\n".encode(), f"1\t\t{FULL}\n".encode(), f"1-2\ta\t{FULL}\n".encode(),
-        b"#" + b"c" * MAX_TOKEN + b"\n" + f"1\ta\t{FULL}\n".encode(), "٣\ta\t".encode() + FULL.encode() + b"\n",
+        b"1\ta\n", b"# c\n", f"1-2\ta\t{FULL}\n\n1\ta\t{FULL}\n".encode(), f"x\ta\t{FULL}\n".encode(),
+        f"1\t\t{FULL}\n".encode(), f"1-2\ta\t{FULL}\n".encode(), f"٣\ta\t{FULL}\n".encode(),
+        b"#" + b"c" * MAX_TOKEN + b"\n" + f"1\ta\t{FULL}\n".encode(),
     ],
 }  # fmt: skip
 
@@ -236,7 +238,17 @@ def test_a_format_that_reads_in_its_own_way_is_left_alone() -> None:
 )))  # fmt: skip
 @example([b"\xf4\x8f\xbf\xbf", b"\xe0\xa0\x80", b"\xed\x9f\xbf", b"\xc2\x80", b"\xf0\x90\x80\x80"])
 def test_what_is_utf8(parts: list[bytes]) -> None:
-    data = b"".join(parts)
+    check_utf8(b"".join(parts))
+
+
+def test_borders_of_utf8() -> None:
+    edges = (0x7F, 0x80, 0x8F, 0x90, 0x9F, 0xA0, 0xBF, 0xC0)
+    for sequence in product(range(0x7E, 0x100), edges, (0x7F, 0x80, 0xBF, 0xC0), (0x7F, 0x80, 0xBF, 0xC0)):
+        for size in (2, 3, 4):
+            check_utf8(bytes(sequence[:size]))
+
+
+def check_utf8(data: bytes) -> None:
     try:
         expected = not {"\0", "\r"} & set(data.decode())
     except UnicodeDecodeError:
