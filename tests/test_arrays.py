@@ -11,8 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tagwright import arrays as module
 from tagwright.arrays import (
     ROW_UNIT,
+    Vectors,
     Workers,
     add_and_multiply,
     add_scaled,
@@ -131,3 +133,25 @@ def test_sums_over_vectors_equal_numpy(n: int) -> None:
     np.testing.assert_allclose(changed, a - 0.5 * b)
     assert add_and_multiply(changed, 2.0, c, b) == pytest.approx(float((a - 0.5 * b + 2 * c) @ b))
     np.testing.assert_allclose(changed, a - 0.5 * b + 2 * c)
+
+
+@pytest.mark.parametrize("n", [0, 1, 10, 11, 99])
+def test_sums_in_pieces_equal_numpy_and_do_not_depend_on_threads(n: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "PIECE", 10)
+    a, b, c = np.random.default_rng(n).normal(size=(3, n))
+    found = []
+    for n_jobs in (1, 4):
+        workers = Workers(n_jobs)
+        vectors, changed = Vectors(workers), a.copy()
+        assert vectors.inner(a, b) == pytest.approx(float(a @ b))
+        assert vectors.norm(a) == pytest.approx(float(np.linalg.norm(a)))
+        assert vectors.weighted_square(a, b) == pytest.approx(float(b @ a**2))
+        np.testing.assert_allclose(vectors.sum_of(a, -3.0, b), a - 3 * b)
+        vectors.add_scaled(changed, -0.5, b)
+        product = vectors.add_and_multiply(changed, 2.0, c, b)
+        assert product == pytest.approx(float((a - 0.5 * b + 2 * c) @ b))
+        vectors.scale_by(changed, 3.0, c)
+        np.testing.assert_allclose(changed, 3 * c * (a - 0.5 * b + 2 * c))
+        found.append((vectors.inner(a, b), product, vectors.norm(c), *changed))
+        workers.close()
+    assert found[0] == found[1]

@@ -8,6 +8,7 @@ loops have no remainder.
 
 from __future__ import annotations
 
+import math
 import os
 from collections import deque
 from collections.abc import Callable, Iterable
@@ -99,6 +100,15 @@ def inner(a: Doubles, b: Doubles) -> float:
 
 
 @kernel
+def weighted_square(a: Doubles, weights: Doubles) -> float:
+    """Σ w_i a_i²."""
+    total = 0.0
+    for i in range(a.shape[0]):
+        total += weights[i] * a[i] * a[i]
+    return total
+
+
+@kernel
 def add_scaled(a: Doubles, factor: float, b: Doubles) -> None:
     """a += factor · b."""
     for i in range(a.shape[0]):
@@ -113,6 +123,20 @@ def add_and_multiply(a: Doubles, factor: float, b: Doubles, c: Doubles) -> float
         a[i] += factor * b[i]
         total += c[i] * a[i]
     return total
+
+
+@kernel
+def scale_by(a: Doubles, factor: float, b: Doubles) -> None:
+    """a_i *= factor · b_i."""
+    for i in range(a.shape[0]):
+        a[i] *= factor * b[i]
+
+
+@kernel
+def write_sum(a: Doubles, factor: float, b: Doubles, out: Doubles) -> None:
+    """out = a + factor · b."""
+    for i in range(a.shape[0]):
+        out[i] = a[i] + factor * b[i]
 
 
 def norm(a: Doubles) -> float:
@@ -169,3 +193,58 @@ class Workers:
     def close(self) -> None:
         if self._pool is not None:
             self._pool.shutdown()
+
+
+PIECE = 1 << 17
+"""Numbers of a vector that one thread takes at a time: less is not worth the hand-over."""
+
+
+class Vectors:
+    """Sums over long vectors on the threads of some workers. How they are cut, and the sums of pieces added up, depends
+    on their length alone, so that any number of threads gives the same bits."""
+
+    def __init__(self, workers: Workers | None = None) -> None:
+        self._workers = ALONE if workers is None else workers
+
+    def inner(self, a: Doubles, b: Doubles) -> float:
+        """Σ a_i b_i."""
+        return self._sum(lambda piece: inner(a[piece], b[piece]), len(a))
+
+    def norm(self, a: Doubles) -> float:
+        """√Σ a_i²."""
+        return math.sqrt(self.inner(a, a))
+
+    def weighted_square(self, a: Doubles, weights: Doubles) -> float:
+        """Σ w_i a_i²."""
+        return self._sum(lambda piece: weighted_square(a[piece], weights[piece]), len(a))
+
+    def add_scaled(self, a: Doubles, factor: float, b: Doubles) -> None:
+        """a += factor · b."""
+        self._sum(lambda piece: add_scaled(a[piece], factor, b[piece]), len(a))
+
+    def add_and_multiply(self, a: Doubles, factor: float, b: Doubles, c: Doubles) -> float:
+        """a += factor · b; returns Σ c_i a_i."""
+        return self._sum(lambda piece: add_and_multiply(a[piece], factor, b[piece], c[piece]), len(a))
+
+    def scale_by(self, a: Doubles, factor: float, b: Doubles) -> None:
+        """a_i *= factor · b_i."""
+        self._sum(lambda piece: scale_by(a[piece], factor, b[piece]), len(a))
+
+    def sum_of(self, a: Doubles, factor: float, b: Doubles) -> Doubles:
+        """a + factor · b."""
+        out: Doubles = empty_rows((1, len(a)), np.float64)[0]
+        self._sum(lambda piece: write_sum(a[piece], factor, b[piece], out[piece]), len(a))
+        return out
+
+    def _sum(self, work: Callable[[slice], float | None], n: int) -> float:
+        """The sum of what `work` gives for all pieces, in their order."""
+        found = [0.0] * -(-n // PIECE)
+
+        def take(k: int) -> None:
+            found[k] = work(slice(k * PIECE, (k + 1) * PIECE)) or 0.0
+
+        self._workers.run(take, [(k,) for k in range(len(found))])
+        return sum(found)
+
+
+ALONE = Workers(1)

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from tagwright.arrays import Doubles, Workers, add_scaled, inner
+from tagwright.arrays import Doubles, Vectors, Workers
 from tagwright.errors import ParameterError
 from tagwright.learners._checkpoint import Checkpoint, State
 from tagwright.learners._watch import Watch
@@ -98,12 +98,12 @@ def _solve_by_descent(
     workers: Workers,
 ) -> tuple[Minimum, Callable[[], State | None]]:
     """L-BFGS, OWL-QN or conjugate gradients, on all sentences at once."""
-    objective = problem.objective(workers)
+    objective, vectors = problem.objective(workers), Vectors(workers)
 
     def smooth(weights: Doubles, reference: float = 0.0) -> ValueAndGradient:
         found = objective(weights, reference)
-        add_scaled(found.gradient, 2.0 * problem.c2, weights)
-        return found._replace(value=found.value + problem.c2 * inner(weights, weights))
+        vectors.add_scaled(found.gradient, 2.0 * problem.c2, weights)
+        return found._replace(value=found.value + problem.c2 * vectors.inner(weights, weights))
 
     last: State | None = None
 
@@ -125,7 +125,7 @@ def _solve_by_descent(
         return minimise_cg(smooth, start, **options), lambda: last
     # Weights of frequent features have much curvature: D = 1 / √(1 + n) (docs/solvers.md)
     diagonal = 1 / np.sqrt(1 + np.abs(objective.count_features()))
-    return minimise_lbfgs(smooth, start, diagonal=diagonal, **options), lambda: last
+    return minimise_lbfgs(smooth, start, diagonal=diagonal, vectors=vectors, **options), lambda: last
 
 
 def _trail_state(trail: Trail) -> State:

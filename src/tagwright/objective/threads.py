@@ -65,6 +65,7 @@ class ThreadedObjective:
         self._adjoint = Adjoint(scores, self.data, self._locations, self.blocks)
         self._table = zero_rows((scores.index.n_rows, scores.width), scores.dtype)  # memory for all passes
         self._buffer = empty_rows((max(self._size(block) for block in self.blocks), scores.width), scores.dtype)
+        self._fixed = np.flatnonzero(~problem.free)
         words = problem.dictionary
         self.candidates = (
             None if words is None else Candidates(words.find(self.data.forms), words.pointers, words.labels)
@@ -86,7 +87,7 @@ class ThreadedObjective:
             total = self._pass(Pass(scores, chain, total.reference, problem.split(gradient)))
         if total.factor != 1:
             gradient *= total.factor
-        gradient[~problem.free] = 0
+        gradient[self._fixed] = 0
         return ValueAndGradient(total.value, gradient, total.reference)
 
     def count_features(self) -> Doubles:

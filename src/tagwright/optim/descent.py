@@ -32,9 +32,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Literal, Protocol
 
-from tagwright.arrays import Doubles, inner, norm
+from tagwright.arrays import Doubles, Vectors
 from tagwright.objective.evaluation import Objective, ValueAndGradient
 
+PLAIN = Vectors()
+"""Vectors on one thread."""
 PERIOD = 10
 """Iterations over which an improvement is measured: one alone may be small by accident."""
 DECREASE = 1e-4
@@ -130,6 +132,7 @@ def descend(
     tolerance: float = 1e-5,
     period: int = PERIOD,
     watch: Watcher | None = None,
+    vectors: Vectors = PLAIN,
 ) -> Minimum:
     """Minimise `objective` from weights, or go on along a Trail; see the head of this file."""
     began = time.perf_counter()
@@ -141,11 +144,11 @@ def descend(
         return objective(weights, reference)
 
     trail = start if isinstance(start, Trail) else _begin(evaluate, start)
-    steepness = norm(method.slope(trail.point))
+    steepness = vectors.norm(method.slope(trail.point))
     reason: Reason = "max_iterations"
     try:
         while True:
-            if steepness <= epsilon * max(1.0, norm(trail.point.weights)):
+            if steepness <= epsilon * max(1.0, vectors.norm(trail.point.weights)):
                 reason = "gradient"
                 break
             if flattened(trail.curve, period, tolerance):
@@ -161,7 +164,7 @@ def descend(
                 reason = "precision"
                 break
             trail = Trail(*found, (*trail.curve, found[0].value))
-            steepness = norm(method.slope(trail.point))
+            steepness = vectors.norm(method.slope(trail.point))
             if watch is not None and watch(Iteration(trail, steepness, time.perf_counter() - began)):
                 reason = "callback"
                 break
@@ -199,18 +202,19 @@ def search_line(
     curvature: float = 0.9,
     strong: bool = False,
     most: int = 30,
+    vectors: Vectors = PLAIN,
 ) -> Point | None:
     """A point that satisfies the conditions, the lowest that was met if none does, None if none is lower."""
-    slope = inner(start.gradient, direction)
+    slope = vectors.inner(start.gradient, direction)
     before = low = Trial(0.0, start.value, slope)
     high = None
     best: Point | None = None
     reference = start.reference
     for _ in range(most):
-        weights = start.weights + step * direction
+        weights = vectors.sum_of(start.weights, step, direction)
         found = objective(weights, reference)
         reference = found.reference
-        trial = Trial(step, found.value, inner(found.gradient, direction))
+        trial = Trial(step, found.value, vectors.inner(found.gradient, direction))
         if not found.value <= start.value + DECREASE * step * slope:
             high = trial
         else:

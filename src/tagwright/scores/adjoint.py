@@ -14,6 +14,8 @@ Blocks keep dE small enough to stay in the cache between its making and its use.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
+from operator import call
 
 import numpy as np
 
@@ -156,15 +158,15 @@ class Adjoint:
 
     def add_block(self, block: int, gradient: Floats, workers: Workers) -> None:
         """Take in dE [n, P] of one block."""
-        readers = self.readers[block]
-        workers.run(self._sum_tokens, [(readers, gradient, *cut) for cut in readers.cuts])
-        carriers, values = self.carriers[block]
-        workers.run(self._sum_entries, [(carriers, values, gradient, *cut) for cut in carriers.cuts])
+        readers, (carriers, values) = self.readers[block], self.carriers[block]
+        of_rows = [partial(self._sum_tokens, readers, gradient, *cut) for cut in readers.cuts]
+        of_weights = [partial(self._sum_entries, carriers, values, gradient, *cut) for cut in carriers.cuts]
+        workers.run(call, [(task,) for task in of_rows + of_weights])
 
     def finish(self, workers: Workers) -> Doubles:
         """The gradient with respect to the weights."""
-        for lists in self.owners:
-            workers.run(self._sum_entries, [(lists, NO_VALUES, self.sums, *cut) for cut in lists.cuts])
+        cuts = [(lists, NO_VALUES, self.sums, *cut) for lists in self.owners for cut in lists.cuts]
+        workers.run(self._sum_entries, cuts)
         return self.gradient
 
     def _sum_tokens(self, lists: Lists, gradient: Floats, first: int, last: int) -> None:

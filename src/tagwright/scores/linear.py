@@ -23,7 +23,7 @@ import numpy as np
 
 from tagwright._jit import natural, tight_kernel
 from tagwright._simd import prefetch, prefetch_two, sum_rows, sum_two_tables
-from tagwright.arrays import Floats, Ints, Longs, Plain, Workers, empty_rows, padded, zero_rows
+from tagwright.arrays import ALONE, Floats, Ints, Longs, Plain, Workers, empty_rows, padded, zero_rows
 from tagwright.encode.batch import Batch
 from tagwright.encode.encoder import Encoder, SlotArrays
 from tagwright.encode.forms import UnknownWords, as_unknown_words
@@ -102,9 +102,6 @@ class LinearMap:
     def work_for_sums(self) -> Longs:
         """Memory for fill_table."""
         return np.empty((3, self.shared.most), np.int64)
-
-
-ALONE = Workers(1)
 
 
 @dataclass(frozen=True, eq=False)
