@@ -18,7 +18,7 @@ from tagwright.encode.text import Sentences, Text, list_sentences, sentence_offs
 from tagwright.errors import DataError
 from tagwright.learners._labels import allowed_mask, list_allowed
 
-BATCH_TOKENS, LEAST_TOKENS = 1 << 16, 1 << 12
+BATCH_TOKENS, LEAST_TOKENS, BATCHES = 1 << 16, 1 << 12, 4
 Allowed = Sequence[Sequence[object]]
 SentenceRange = tuple[int, int]
 """The first sentence of a batch, and the end of its last."""
@@ -37,12 +37,12 @@ class Request(NamedTuple):
 
     @classmethod
     def build(cls, X: Sentences, allowed: Allowed | None, n_jobs: int | None = None) -> Request:
-        """One batch for each of so many threads, in which an unknown word is looked at once; more of a long text."""
+        """Four batches for each of so many threads, more of a long text: no thread waits long for the last one."""
         sentences = list_sentences(X)
         offsets, n_empty = sentence_offsets(sentences)
         most = BATCH_TOKENS
         if n_jobs not in (None, 1):
-            most = min(most, max(LEAST_TOKENS, -(-int(offsets[-1]) // (4 * count_jobs(n_jobs)))))
+            most = min(most, max(LEAST_TOKENS, -(-int(offsets[-1]) // (BATCHES * count_jobs(n_jobs)))))
         entries = None if allowed is None else list_allowed(allowed, len(sentences))
         return cls(sentences, entries, offsets, n_empty, _runs(offsets, most))
 
