@@ -140,8 +140,8 @@ def test_long_sentences_train_with_the_exp_losses(loss: str, monkeypatch: pytest
     steps: list[float] = []
     search = lbfgs.search_line
 
-    def watch(*given: object) -> object:
-        found = search(*given)
+    def watch(*given: object, **options: object) -> object:
+        found = search(*given, **options)
         steps.append(0.0 if found is None else found.value)
         return found
 

@@ -27,8 +27,11 @@ from tagwright.objective.problem import TrainingProblem, WeightParts, count_gold
 from tagwright.scores.adjoint import Adjoint
 from tagwright.scores.linear import NO_UNKNOWN, LinearScores, score_tokens
 
-BLOCK_BYTES = 1 << 26  # of emission rows, at most; at its end all threads wait for each other
-RUN_BYTES = 1 << 21  # of emission rows: enough work to hide what Python does for each run, under its lock
+BLOCK_BYTES = 1 << 23  # of emission rows, at least: what fits the last cache
+MOST_BLOCK_BYTES = 1 << 26  # at most
+BLOCKS = 4  # of a large corpus: at the end of each, all threads wait for each other
+RUN_BYTES = 1 << 19  # of emission rows, at least: what fits a core's own cache
+RUNS_A_BLOCK = 32  # at most: what Python does for a run, under its lock, is little beside the run
 RUN_TOKENS_A_LABEL = 8  # at least: a run's transition counts are a table of Y² to be cleared and read
 BLOCK_RUNS = 4  # at least: for the threads
 SECOND_ORDER_RUNS = 4  # times as many tokens: a run's trigram counts are a table of Y³ to be cleared and read
@@ -56,8 +59,10 @@ class ThreadedObjective:
         self.token_weights = np.ones(data.n_tokens) if problem.weights is None else problem.weights[tokens]
         lengths = self.data.lengths
         row = scores.width * np.dtype(scores.dtype).itemsize
-        tokens_a_run = max(RUN_BYTES // row, RUN_TOKENS_A_LABEL * scores.n_labels)
-        tokens_a_block = max(BLOCK_BYTES // row, BLOCK_RUNS * tokens_a_run)
+        block_bytes = min(max(BLOCK_BYTES, row * data.n_tokens // BLOCKS), MOST_BLOCK_BYTES)
+        run_bytes = max(RUN_BYTES, block_bytes // RUNS_A_BLOCK)
+        tokens_a_run = max(run_bytes // row, RUN_TOKENS_A_LABEL * scores.n_labels)
+        tokens_a_block = max(block_bytes // row, BLOCK_RUNS * tokens_a_run)
         self.blocks = cut_evenly(lengths, max(1, round(data.n_tokens / tokens_a_block)))
         tokens_a_run *= 1 if problem.keys is None else SECOND_ORDER_RUNS
         self.runs = [cut_runs(lengths, *block, tokens_a_run) for block in self.blocks]
