@@ -77,7 +77,8 @@ def worker(wanted: list[str]) -> None:
         with event.install_timer("numba:compile", lambda _: None) as timer:
             for make in made[part]:
                 use(make(), given if part == "dicts" else X, y)
-        kernels, versions = (len(list(cache.rglob(f"*.{ending}"))) for ending in ("nbi", "nbc"))
+        files = [path.name for path in cache.rglob("*.kernel")]
+        kernels, versions = len({name.split("-")[0] for name in files}), len(files)
         seconds = timer.duration if timer.done else 0.0
         total += seconds
         print(f"{part:14}{seconds:9.1f}{kernels:9}{versions:10}", flush=True)

@@ -24,6 +24,7 @@ LAYERS = (
         "atomic_file",
         "string_blob",
         "arrays",
+        "_machine_code",
         "_numba_internals",
         "_jit",
         "_simd",

@@ -2,17 +2,19 @@
 
 Where one of these parts has moved, Numba does the same in its own way: it keeps less, and takes longer.
 
-**The cache** (`keep_machine_code`) is Numba's own files, valid as long as all that a kernel is made of stays the same.
-What differs from Numba's public cache:
+**The cache** (`keep_machine_code`): what Numba compiled, and what it needs to load that, as bytes for _machine_code.py,
+which has the files. What differs from Numba's own cache:
 
-- What a file is valid for. Numba looks at the source file of the kernel alone, so that a change in a kernel that it
-  calls would leave old machine code in it. Here the stamp is a digest of the kernel's bytecode and constants, and of
-  those of every kernel it calls, however far away (`digest`).
-- When it is opened. Numba looks for its folder when a kernel is defined: 0.1 ms for each. `KernelCache` waits until the
-  kernel is called.
+- What machine code is valid for. Numba looks at the source file of the kernel alone, so that a change in a kernel that
+  it calls would leave old machine code in it. Here the stamp is a digest of the kernel's bytecode and constants, and of
+  those of every kernel it calls, however far away (`digest`). And the settings that change what Numba compiles
+  (`SETTINGS`, such as bounds checks) are a part of the machine that the code is for.
+- When it is looked for. Numba looks for its folder when a kernel is defined: 0.1 ms for each. `KernelCache` waits until
+  the kernel is called.
 - What it loads. Numba's cache prepares to compile before it loads anything (0.17 s; with SciPy installed 0.2 s more),
   although machine code needs none of that. It does need the functions that count references to arrays, for kernels that
   do count: `rtsys.initialize`, 25 ms.
+- Code in wheels, which is for more than one CPU (`portable_machine`).
 
 **Parts** (`link_into_callers`). Numba makes a kernel that is called by another a finished thing first: optimised, with
 machine code, a function for Python and a file of its own, although its caller includes it and optimises it once more.
@@ -23,19 +25,30 @@ files.
 from __future__ import annotations
 
 import hashlib
+import pickle
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
-from pickle import PickleError
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
-from tagwright.compat import numba, numba_caching, numba_codegen, numba_compiler, numba_runtime, numba_types
+from tagwright._machine_code import PORTABLE, KernelFiles, runs_portable_code
+from tagwright.compat import (
+    llvm_binding,
+    numba,
+    numba_codegen,
+    numba_compiler,
+    numba_runtime,
+    numba_serialize,
+    numba_types,
+)
 
-CACHE_METHODS = ("_load_overload", "_guard_against_spurious_io_errors", "save_overload", "flush", "cache_path")
-"""What KernelCache uses of Numba's FunctionCache."""
+RESULT_METHODS = ("_reduce", "_rebuild")
+"""What KernelCache uses of Numba's CompileResult."""
+SETTINGS = ("BOUNDSCHECK", "OPT", "LOOP_VECTORIZE", "SLP_VECTORIZE", "USING_SVML", "DEBUGINFO_DEFAULT")
+"""Those of numba.config that change machine code."""
 LIBRARY_METHODS = ("finalize", "get_pointer_to_function", "_get_module_for_linking", "codegen")
 """What PartLibrary replaces or uses of Numba's JITCodeLibrary."""
 
@@ -47,7 +60,7 @@ def keep_machine_code(kernel: Any, *, counted: bool) -> None:
     """
     if not hasattr(kernel, "enable_caching"):  # NUMBA_DISABLE_JIT: a plain function
         return
-    if hasattr(kernel, "_cache") and all(hasattr(numba_caching.FunctionCache, part) for part in CACHE_METHODS):
+    if hasattr(kernel, "_cache") and all(hasattr(numba_compiler.CompileResult, part) for part in RESULT_METHODS):
         kernel._cache = KernelCache(kernel.py_func, counted=counted)
         return
     with suppress(RuntimeError):  # a Numba with other insides; that error: there is no folder
@@ -161,53 +174,68 @@ def _digest_of_file(module: str) -> str:
 
 
 class KernelCache:
-    """The interface of Numba's caches (numba.core.caching._Cache) around its FunctionCache, made at the first use."""
+    """The interface of Numba's caches (numba.core.caching._Cache) to the files of one kernel."""
 
-    def __init__(self, function: Callable[..., object], *, counted: bool) -> None:
+    def __init__(self, function: FunctionType, *, counted: bool) -> None:
         self._function = function
         self._counted = counted
-        self._made: Any = None
+        self._made: KernelFiles | None = None
 
     @property
-    def _files(self) -> Any:
-        """Numba's cache; the one that keeps nothing where no folder can be written."""
+    def _files(self) -> KernelFiles:
+        """Made at the first use."""
         if self._made is None:
-            try:
-                made = numba_caching.FunctionCache(self._function)
-                made._cache_file._source_stamp = digest(self._function)
-            except RuntimeError:
-                made = numba_caching.NullCache()
-            self._made = made
+            function = self._function
+            name = f"{function.__module__}.{function.__qualname__}"
+            self._made = KernelFiles(name, digest(function), function.__code__.co_filename)
         return self._made
 
     def load_overload(self, signature: Any, target: Any) -> Any:
-        """The machine code for a signature, None where there is none yet: as FunctionCache does, less a refresh."""
-        files = self._files
-        if isinstance(files, numba_caching.NullCache):
-            return None
-        if self._counted:
-            numba_runtime.rtsys.initialize(target)
-        try:
-            with files._guard_against_spurious_io_errors():
-                return files._load_overload(signature, target)
-        except (OSError, EOFError, LookupError, TypeError, ValueError, AttributeError, ImportError, PickleError):
-            with suppress(OSError):  # the file is damaged: compile, and begin a new one
-                files.flush()
-            return None
+        """The machine code for a signature, None where there is none yet."""
+        triple, cpu, features = target.codegen().magic_tuple()
+        portable = portable_machine(triple)
+        for content in self._files.load(str(signature), describe_machine(triple, cpu, features), portable):
+            if self._counted:
+                numba_runtime.rtsys.initialize(target)
+            with suppress(Exception):  # from other versions of modules: whatever it is, the kernel can be compiled
+                return numba_compiler.CompileResult._rebuild(target, *pickle.loads(content))
+        return None
 
     def save_overload(self, signature: Any, compiled: Any) -> None:
-        with suppress(OSError):  # the disk is full, say: the machine code is used all the same
-            self._files.save_overload(signature, compiled)
+        if compiled.lifted or compiled.library.has_dynamic_globals:  # cannot be kept; no kernel of ours is like that
+            return
+        machine = describe_machine(*compiled.codegen.magic_tuple())
+        self._files.save(str(signature), machine, numba_serialize.dumps(compiled._reduce()))
 
     def flush(self) -> None:
-        self._files.flush()
+        for path in self._files.files():
+            path.unlink(missing_ok=True)
 
     @property
-    def cache_path(self) -> Any:
-        return self._files.cache_path
+    def cache_path(self) -> str | None:
+        return None if self._files.target is None else str(self._files.target)
 
-    def enable(self) -> None:
-        self._files.enable()
+    def enable(self) -> None: ...
 
-    def disable(self) -> None:
-        self._files.disable()
+    def disable(self) -> None: ...
+
+
+def describe_machine(triple: str, cpu: str, features: str) -> str:
+    """All that machine code depends on beside its sources, as text."""
+    assert numba is not None
+    settings = [getattr(numba.config, name, None) for name in SETTINGS]
+    return f"{numba.__version__} {settings} {triple} {cpu} {features}"
+
+
+@cache
+def portable_machine(triple: str) -> str | None:
+    """The machine for which there may be code in a wheel, if this CPU can run it and nobody asked for another one."""
+    assert numba is not None
+    config = numba.config
+    if config.CPU_NAME not in (None, PORTABLE) or config.CPU_FEATURES or not config.ENABLE_AVX:
+        return None
+    try:
+        runs = runs_portable_code(llvm_binding.get_host_cpu_features())
+    except RuntimeError:  # LLVM does not know
+        return None
+    return describe_machine(triple, PORTABLE, "") if runs else None

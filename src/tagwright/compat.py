@@ -21,10 +21,11 @@ else:
         numba = None
 llvm: ModuleType | None = import_module("llvmlite.ir") if numba is not None else None  # the language Numba writes
 llvm_blocks: ModuleType | None = import_module("numba.core.cgutils") if numba is not None else None
-numba_caching: Any = import_module("numba.core.caching") if numba is not None else None
+llvm_binding: Any = import_module("llvmlite.binding") if numba is not None else None
 numba_codegen: Any = import_module("numba.core.codegen") if numba is not None else None
 numba_compiler: Any = import_module("numba.core.compiler") if numba is not None else None
 numba_runtime: Any = import_module("numba.core.runtime") if numba is not None else None
+numba_serialize: Any = import_module("numba.core.serialize") if numba is not None else None
 numba_types: Any = import_module("numba.core.types") if numba is not None else None
 
 

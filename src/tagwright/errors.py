@@ -47,6 +47,10 @@ class DataWarning(UserWarning):
     """Data that can be used, but from which less can be learned than was asked for."""
 
 
+class CacheWarning(UserWarning):
+    """Compiled kernels cannot be kept."""
+
+
 class ConvergenceWarning(UserWarning):
     """An optimiser stopped before it converged."""
 
