@@ -4,14 +4,15 @@ BIN := .venv/bin
 READY := .venv/.ready
 CHECKED = NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$(CURDIR)/build/bounds $(BIN)/python -m pytest -n 2
 
-.PHONY: setup demo test lint bounds bounds-all bench-quick clean
+.PHONY: setup demo test lint bounds bounds-all bench-quick wheel clean
 
 setup: $(READY)
 
 $(READY): pyproject.toml
-	@echo "setting up .venv (once; about a minute)"
+	@echo "setting up .venv (once; a minute or two)"
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[dev]"
+	@$(BIN)/tagwright warm-up
 	@touch $@
 
 demo: $(READY)
@@ -37,6 +38,10 @@ bounds-all: $(READY)
 
 bench-quick: $(READY)
 	@$(BIN)/python -m benchmarks.quick
+
+# A wheel with machine code, in dist/. `pip wheel .` makes one without.
+wheel: $(READY)
+	@$(BIN)/python release/wheel.py
 
 clean:
 	rm -rf .venv build dist src/*.egg-info

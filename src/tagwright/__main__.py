@@ -6,4 +6,5 @@ import sys
 
 from tagwright.cli import main
 
-sys.exit(main())
+if __name__ == "__main__":  # not in the processes of warm-up, which import this module too
+    sys.exit(main())

@@ -1,4 +1,5 @@
-"""The command line, the outer end of the flow: `tagwright train | tag | evaluate | inspect | compare | clusters`.
+"""The command line, the outer end of the flow: `tagwright train | tag | evaluate | inspect | compare | clusters |
+warm-up`.
 
 One file for each command, imported when that command is called: `tagwright --help` loads neither NumPy nor Numba. Here
 is what the commands share: exit codes, and how errors reach a person.
@@ -51,7 +52,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _run(arguments: argparse.Namespace) -> None:
     """Import the command's module and run it. What is imported stays, so the garbage collector skips it (50 ms)."""
     gc.disable()
-    command = import_module(f"tagwright.cli.{arguments.command}")
+    command = import_module(f"tagwright.cli.{arguments.command.replace('-', '_')}")
     console = import_module("tagwright.cli.console")
     gc.freeze()
     gc.enable()

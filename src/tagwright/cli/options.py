@@ -33,7 +33,7 @@ def make_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"tagwright {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
-    for add_command in (_add_train, _add_tag, _add_evaluate, _add_inspect, _add_compare, _add_clusters):
+    for add_command in (_add_train, _add_tag, _add_evaluate, _add_inspect, _add_compare, _add_clusters, _add_warm_up):
         add_command(commands.add_parser)
     return parser
 
@@ -152,6 +152,16 @@ def _add_clusters(add_parser: AddParser) -> None:
     add("--number", metavar="N", type=_whole(2), default=256, help="of clusters (default: 256)")
     add("--min-count", metavar="N", type=_whole(1), default=1, help="rarer words get none (default: 1)")
     _add_format(parser)
+    _add_output(parser, "print errors only")
+
+
+def _add_warm_up(add_parser: AddParser) -> None:
+    parser = add_parser(
+        "warm-up",
+        help="compile all kernels for this CPU now",
+        description="Compile all kernels that are not compiled for this CPU yet, so that no later command has to.",
+    )
+    parser.add_argument("--processes", metavar="N", type=_whole(1), help="default: all cores")
     _add_output(parser, "print errors only")
 
 

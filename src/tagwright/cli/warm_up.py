@@ -1,0 +1,97 @@
+"""`tagwright warm-up`: compile all kernels for this CPU now, on all cores, so that nobody waits for them later.
+
+Processes share the rehearsals, which call the kernels as users do; what one compiles the others load (_machine_code.py
+sees to that). The code that a wheel brings does not count here: it is for many CPUs, and this is for one.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import time
+from argparse import Namespace
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from multiprocessing import get_context
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from tagwright import _machine_code
+from tagwright._jit import JIT
+from tagwright.cli.console import note, print_json
+from tagwright.cli.rehearsals import REHEARSALS, rehearse
+from tagwright.errors import DataError
+from tagwright.learners._batches import count_jobs
+
+
+def run(arguments: Namespace) -> None:
+    """Warm up as the command line says."""
+    began = time.perf_counter()
+    n_processes = min(arguments.processes or count_jobs(-1), len(REHEARSALS))
+    compiled = 0
+    if JIT:
+        compiled = compile_all(n_processes, quiet=arguments.quiet)
+    elif not arguments.quiet:
+        note("kernels run as plain Python here (no Numba, or TAGWRIGHT_NO_JIT): there is nothing to compile")
+    seconds = time.perf_counter() - began
+    if arguments.json:
+        print_json({"compiled": compiled, "seconds": seconds, "processes": n_processes})
+    elif not arguments.quiet:
+        print(f"{compiled} kernels compiled in {seconds:.1f} s" if compiled else "all kernels were compiled before")
+
+
+def compile_all(n_processes: int, *, quiet: bool) -> int:
+    """Have all rehearsals played; how many kernels that compiled."""
+    compiled = 0
+    spawn = get_context("spawn")  # not a copy of this process: its threads may hold locks
+    with ProcessPoolExecutor(n_processes, mp_context=spawn, initializer=_begin) as pool, _Bar(quiet=quiet) as bar:
+        try:
+            for done in as_completed([pool.submit(play, name) for name in REHEARSALS]):
+                count, failures = done.result()
+                if failures:
+                    raise DataError(failures[0])
+                compiled += count
+                bar.update(compiled)
+        except BaseException:  # Ctrl-C too
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+    return compiled
+
+
+def _begin() -> None:
+    """In a new process: Ctrl-C ends it without a word, and what wheels bring is left out."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    os.environ[_machine_code.NATIVE_ONLY] = "1"
+
+
+def play(name: str) -> tuple[int, list[str]]:
+    """One rehearsal in this process: how many kernels it compiled, and why they could not be kept."""
+    with TemporaryDirectory() as folder:
+        rehearse(name, Path(folder))
+    n_compiled = len(_machine_code.compiled)
+    _machine_code.compiled.clear()
+    return n_compiled, _machine_code.failures
+
+
+class _Bar:
+    """Progress on a terminal: rehearsals played, kernels compiled."""
+
+    def __init__(self, *, quiet: bool) -> None:
+        self._bar: Any = None
+        if not quiet and sys.stderr.isatty():
+            from tqdm import tqdm  # here, because only people need it
+
+            self._bar = tqdm(total=len(REHEARSALS), desc="compiling", file=sys.stderr, leave=False, unit="rehearsal")
+
+    def update(self, compiled: int) -> None:
+        if self._bar is not None:
+            self._bar.set_postfix_str(f"{compiled} kernels", refresh=False)
+            self._bar.update()
+
+    def __enter__(self) -> _Bar:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._bar is not None:
+            self._bar.close()
