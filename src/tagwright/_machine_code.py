@@ -177,8 +177,7 @@ def find_folders(beside: str) -> tuple[Path, ...]:
     given = os.environ.get("NUMBA_CACHE_DIR")
     folders = [Path(given).absolute() / inner] if given else []
     folders.append(Path(beside) / "__pycache__")
-    home = os.path.expanduser("~")  # stays "~" where nobody knows
-    user = os.environ.get("XDG_CACHE_HOME") or (os.path.join(home, ".cache") if home != "~" else "")
+    user = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")  # stays as it is if nobody knows
     return (*folders, Path(user) / "tagwright" / inner) if os.path.isabs(user) else tuple(folders)
 
 
