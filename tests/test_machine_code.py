@@ -144,7 +144,6 @@ def test_code_for_this_cpu_comes_first(tmp_path: Path, monkeypatch: pytest.Monke
     assert list(files.load("types", "native", None)) == [b"native"]
     native.write_bytes(native.read_bytes()[:-1])
     assert list(files.load("types", "native", "portable")) == [b"wheel's"]
-    files.release()
 
 
 # ---- folders ----
@@ -244,6 +243,7 @@ path = Path(sys.argv[1])
 claim = Claim(path)
 print("claimed", flush=True)
 sys.stdin.readline()
+time.sleep(0.5)
 path.write_bytes(b"made")
 claim.release()
 sys.stdin.readline()
@@ -257,10 +257,32 @@ def test_a_claim_is_waited_for(tmp_path: Path) -> None:
         assert other.stdin is not None
         other.stdin.write("go on\n")
         other.stdin.flush()
-        claim = Claim(path)
+        assert Claim(path).waited
         assert path.read_bytes() == b"made"
-        claim.release()
         other.kill()
+
+
+def test_a_process_has_one_claim_at_a_time(tmp_path: Path) -> None:
+    """What it did not compile in the end, others may."""
+    paths = [tmp_path / "folder" / name for name in "ab"]
+    assert not any(Claim(path).waited for path in paths)
+    with claimant(paths[0]) as other:
+        other.kill()
+    Claim.release()
+
+
+def test_code_that_cannot_be_kept_is_claimed_by_nobody(kernels: Path) -> None:
+    kept = _jit.numba.core.codegen.CodeLibrary
+    before = f"from {kept.__module__} import CodeLibrary\nCodeLibrary.has_dynamic_globals = True"
+    after = "import atexit\natexit.register(lambda: print(_machine_code.Claim.held is None))"
+    use_ = USE.format(before=f"{before}\n{after}")
+    environment = {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join([str(kernels), *sys.path]),
+        "NUMBA_CACHE_DIR": str(kernels),
+    }
+    found = subprocess.run([sys.executable, "-c", use_], env=environment, capture_output=True, text=True, check=True)
+    assert found.stdout.splitlines() == ["0", "True"]
 
 
 def test_a_claim_ends_with_its_process(tmp_path: Path) -> None:
@@ -269,7 +291,7 @@ def test_a_claim_ends_with_its_process(tmp_path: Path) -> None:
         other.kill()
         other.wait()
     began = time.monotonic()
-    Claim(path).release()
+    assert not Claim(path).waited
     assert time.monotonic() - began < _machine_code.PATIENCE / 2
 
 

@@ -77,7 +77,6 @@ class KernelFiles:
         self._name = f"{name.translate(_NO_BRACKETS).removeprefix('tagwright.')}-{sys.implementation.cache_tag}-"
         self._stamp = stamp[:16]
         self._folders = find_folders(os.path.dirname(os.path.abspath(source)))
-        self._claim: Claim | None = None
 
     @property
     def target(self) -> Path | None:
@@ -94,11 +93,9 @@ class KernelFiles:
                 break
         if portable is not None:
             yield from _read(PACKAGED / self._file_name(types, portable))
-        if self.target is not None:
-            self.release()
-            self._claim = Claim(self.target / name)
-            if self._claim.waited:
-                yield from _read(self.target / name)
+        if self.target is not None and Claim(self.target / name).waited:
+            Claim.release()
+            yield from _read(self.target / name)
 
     def save(self, types: str, machine: str, content: bytes) -> None:
         """Keep what was compiled. Files of the same kernel from before a change are removed."""
@@ -116,13 +113,7 @@ class KernelFiles:
         except OSError as error:
             _tell(f"{self.target}: {error.strerror or error}")
         finally:
-            self.release()
-
-    def release(self) -> None:
-        """Let other processes go on."""
-        if self._claim is not None:
-            self._claim.release()
-            self._claim = None
+            Claim.release()
 
     def files(self) -> list[Path]:
         """The kernel's files where they are written, old ones too."""
@@ -134,33 +125,45 @@ class KernelFiles:
 
 
 class Claim:
-    """This process compiles what `path` is to hold. Another process that claims it before us is waited for."""
+    """This process compiles what `path` is to hold. Another process that claims it before us is waited for: then there
+    may be a file. A process has one claim at a time, since Numba compiles one kernel at a time: the next one ends it,
+    should the compilation have failed."""
+
+    held: tuple[int, int] | None = None  # the file of claims, the byte
 
     def __init__(self, path: Path) -> None:
+        Claim.release()
         self.waited = False
-        self._byte = zlib.crc32(path.name.encode())
-        self._file: int | None = None
         if fcntl is None:
             return
-        end = time.monotonic() + PATIENCE
+        byte, end = zlib.crc32(path.name.encode()), time.monotonic() + PATIENCE
         with suppress(OSError):  # no locks on this file system, or the disk is full: both compile
-            self._file = _open_claims(path.parent)
-            while not self._lock() and not path.exists() and time.monotonic() < end:
+            file = _open_claims(path.parent)
+            while not _lock(file, byte):
                 self.waited = True
+                if path.exists() or time.monotonic() > end:
+                    return
                 time.sleep(0.02)
+            Claim.held = file, byte
 
-    def _lock(self) -> bool:
-        assert fcntl is not None
-        try:
-            fcntl.lockf(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, self._byte)
-        except (BlockingIOError, PermissionError):  # another process has it
-            return False
-        return True
-
-    def release(self) -> None:
-        if fcntl is not None and self._file is not None:
+    @staticmethod
+    def release() -> None:
+        """Let other processes go on."""
+        if fcntl is not None and Claim.held is not None:
+            file, byte = Claim.held
+            Claim.held = None
             with suppress(OSError):
-                fcntl.lockf(self._file, fcntl.LOCK_UN, 1, self._byte)
+                fcntl.lockf(file, fcntl.LOCK_UN, 1, byte)
+
+
+def _lock(file: int, byte: int) -> bool:
+    """Whether this process has now locked the byte: no other one had."""
+    assert fcntl is not None
+    try:
+        fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, byte)
+    except (BlockingIOError, PermissionError):
+        return False
+    return True
 
 
 @cache

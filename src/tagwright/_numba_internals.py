@@ -34,7 +34,7 @@ from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
-from tagwright._machine_code import PORTABLE, KernelFiles, runs_portable_code
+from tagwright._machine_code import PORTABLE, Claim, KernelFiles, runs_portable_code
 from tagwright.compat import (
     llvm_binding,
     numba,
@@ -202,7 +202,8 @@ class KernelCache:
         return None
 
     def save_overload(self, signature: Any, compiled: Any) -> None:
-        if compiled.lifted or compiled.library.has_dynamic_globals:  # cannot be kept; no kernel of ours is like that
+        if compiled.lifted or compiled.library.has_dynamic_globals:  # cannot be kept: with NUMBA_OPT=0
+            Claim.release()
             return
         machine = describe_machine(*compiled.codegen.magic_tuple())
         self._files.save(str(signature), machine, numba_serialize.dumps(compiled._reduce()))

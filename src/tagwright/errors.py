@@ -10,6 +10,7 @@ import sys
 import warnings
 
 _PACKAGE = os.path.dirname(__file__) + os.sep
+_NUMBA = f"{os.sep}numba{os.sep}"
 
 
 class TagwrightError(Exception):
@@ -58,6 +59,11 @@ class ConvergenceWarning(UserWarning):
 def warn(message: str, category: type[Warning]) -> None:
     """Warn, and name the line outside the package that led here."""
     level, frame = 1, sys._getframe()
-    while frame.f_code.co_filename.startswith(_PACKAGE) and frame.f_back is not None:
+    while frame.f_back is not None and _is_inner(frame.f_code.co_filename):
         level, frame = level + 1, frame.f_back
     warnings.warn(message, category, stacklevel=level)
+
+
+def _is_inner(file: str) -> bool:
+    """Ours, or Numba's: that calls us when it has compiled."""
+    return file.startswith(_PACKAGE) or _NUMBA in file

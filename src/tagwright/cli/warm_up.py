@@ -10,6 +10,7 @@ import os
 import signal
 import sys
 import time
+import warnings
 from argparse import Namespace
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from multiprocessing import get_context
@@ -20,15 +21,13 @@ from typing import Any
 from tagwright import _machine_code
 from tagwright._jit import JIT
 from tagwright.cli.console import note, print_json
-from tagwright.cli.rehearsals import REHEARSALS, rehearse
-from tagwright.errors import DataError
-from tagwright.learners._batches import count_jobs
+from tagwright.errors import CacheWarning, DataError
 
 
 def run(arguments: Namespace) -> None:
     """Warm up as the command line says."""
     began = time.perf_counter()
-    n_processes = min(arguments.processes or count_jobs(-1), len(REHEARSALS))
+    n_processes = arguments.processes or os.cpu_count() or 1
     compiled = 0
     if JIT:
         compiled = compile_all(n_processes, quiet=arguments.quiet)
@@ -43,9 +42,11 @@ def run(arguments: Namespace) -> None:
 
 def compile_all(n_processes: int, *, quiet: bool) -> int:
     """Have all rehearsals played; how many kernels that compiled."""
-    compiled = 0
+    from tagwright.cli.rehearsals import REHEARSALS  # not at the top: importing them may compile, see `_begin`
+
+    compiled, n = 0, len(REHEARSALS)
     spawn = get_context("spawn")  # not a copy of this process: its threads may hold locks
-    with ProcessPoolExecutor(n_processes, mp_context=spawn, initializer=_begin) as pool, _Bar(quiet=quiet) as bar:
+    with ProcessPoolExecutor(min(n_processes, n), spawn, _begin) as pool, _Bar(n, quiet=quiet) as bar:
         try:
             for done in as_completed([pool.submit(play, name) for name in REHEARSALS]):
                 count, failures = done.result()
@@ -60,13 +61,16 @@ def compile_all(n_processes: int, *, quiet: bool) -> int:
 
 
 def _begin() -> None:
-    """In a new process: Ctrl-C ends it without a word, and what wheels bring is left out."""
+    """In a new process: what wheels bring is left out, failures are reported by `play`, Ctrl-C ends it at once."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     os.environ[_machine_code.NATIVE_ONLY] = "1"
+    warnings.simplefilter("ignore", CacheWarning)
 
 
 def play(name: str) -> tuple[int, list[str]]:
     """One rehearsal in this process: how many kernels it compiled, and why they could not be kept."""
+    from tagwright.cli.rehearsals import rehearse
+
     with TemporaryDirectory() as folder:
         rehearse(name, Path(folder))
     n_compiled = len(_machine_code.compiled)
@@ -77,12 +81,13 @@ def play(name: str) -> tuple[int, list[str]]:
 class _Bar:
     """Progress on a terminal: rehearsals played, kernels compiled."""
 
-    def __init__(self, *, quiet: bool) -> None:
+    def __init__(self, n: int, *, quiet: bool) -> None:
         self._bar: Any = None
         if not quiet and sys.stderr.isatty():
             from tqdm import tqdm  # here, because only people need it
 
-            self._bar = tqdm(total=len(REHEARSALS), desc="compiling", file=sys.stderr, leave=False, unit="rehearsal")
+            form = "compiling {bar:30} {n}/{total} {postfix} {elapsed}"
+            self._bar = tqdm(total=n, file=sys.stderr, leave=False, mininterval=0, bar_format=form)
 
     def update(self, compiled: int) -> None:
         if self._bar is not None:
