@@ -241,7 +241,7 @@ from pathlib import Path
 from tagwright._machine_code import Claim
 path = Path(sys.argv[1])
 claim = Claim(path)
-print("claimed", flush=True)
+print("waited" if claim.waited else "claimed", flush=True)
 sys.stdin.readline()
 time.sleep(0.5)
 path.write_bytes(b"made")

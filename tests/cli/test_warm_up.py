@@ -110,7 +110,8 @@ def test_without_a_compiler_there_is_nothing_to_do() -> None:
 def test_a_bar_on_a_terminal(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     for quiet in (False, True):
-        with warm_up._Bar(3, quiet=quiet) as bar:
+        with warm_up._Bar(quiet=quiet) as bar:
+            bar.begin(3)
             bar.update(7)
             bar.update(8)
         assert ("2/3 , 8 kernels" in capsys.readouterr().err) is not quiet

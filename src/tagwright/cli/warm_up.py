@@ -42,13 +42,13 @@ def run(arguments: Namespace) -> None:
 
 def compile_all(n_processes: int, *, quiet: bool) -> int:
     """Have all rehearsals played; how many kernels that compiled."""
-    from tagwright.cli.rehearsals import REHEARSALS  # not at the top: importing them may compile, see `_begin`
-
-    compiled, n = 0, len(REHEARSALS)
+    compiled = 0
     spawn = get_context("spawn")  # not a copy of this process: its threads may hold locks
-    with ProcessPoolExecutor(min(n_processes, n), spawn, _begin) as pool, _Bar(n, quiet=quiet) as bar:
+    with ProcessPoolExecutor(n_processes, spawn, _begin) as pool, _Bar(quiet=quiet) as bar:
         try:
-            for done in as_completed([pool.submit(play, name) for name in REHEARSALS]):
+            names = pool.submit(list_rehearsals).result()
+            bar.begin(len(names))
+            for done in as_completed([pool.submit(play, name) for name in names]):
                 count, failures = done.result()
                 if failures:
                     raise DataError(failures[0])
@@ -67,6 +67,13 @@ def _begin() -> None:
     warnings.simplefilter("ignore", CacheWarning)
 
 
+def list_rehearsals() -> list[str]:
+    """Their names. Importing them may compile, and that is for the processes that `_begin` has prepared."""
+    from tagwright.cli.rehearsals import REHEARSALS
+
+    return list(REHEARSALS)
+
+
 def play(name: str) -> tuple[int, list[str]]:
     """One rehearsal in this process: how many kernels it compiled, and why they could not be kept."""
     from tagwright.cli.rehearsals import rehearse
@@ -81,9 +88,12 @@ def play(name: str) -> tuple[int, list[str]]:
 class _Bar:
     """Progress on a terminal: rehearsals played, kernels compiled."""
 
-    def __init__(self, n: int, *, quiet: bool) -> None:
+    def __init__(self, *, quiet: bool) -> None:
+        self._shown = not quiet and sys.stderr.isatty()
         self._bar: Any = None
-        if not quiet and sys.stderr.isatty():
+
+    def begin(self, n: int) -> None:
+        if self._shown:
             from tqdm import tqdm  # here, because only people need it
 
             form = "compiling {bar:30} {n}/{total} {postfix} {elapsed}"
