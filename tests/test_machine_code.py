@@ -198,6 +198,7 @@ def test_it_is_said_once_that_nothing_can_be_kept(read_only: Path, powerless: tu
     assert compiled == 2
     assert said.count("every start compiles anew") == 1
     assert "set NUMBA_CACHE_DIR to a folder that can be written" in said
+    assert "<string>:" in said, "it names a line of ours or of Numba's, not the user's"
 
 
 FULL = """

@@ -6,5 +6,4 @@ import sys
 
 from tagwright.cli import main
 
-if __name__ == "__main__":  # not in the processes of warm-up, which import this module too
-    sys.exit(main())
+sys.exit(main())
