@@ -2,23 +2,30 @@
 PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
+DEVELOPED := .venv/.developed
 CHECKED = NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$(CURDIR)/build/bounds $(BIN)/python -m pytest -n 2
 
 .PHONY: setup demo test lint bounds bounds-all bench-quick wheel clean
 
-setup: $(READY)
+setup: $(DEVELOPED)
 
+# What users have, kernels compiled: enough for the tour.
 $(READY): pyproject.toml
-	@echo "setting up .venv (once; a minute or two)"
+	@echo "setting up .venv (once; a minute)"
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[dev]"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
 	@$(BIN)/tagwright warm-up
+	@touch $@
+
+# The tools of developers, too.
+$(DEVELOPED): $(READY)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[dev]"
 	@touch $@
 
 demo: $(READY)
 	@$(BIN)/python examples/demo.py
 
-lint: $(READY)
+lint: $(DEVELOPED)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
@@ -30,17 +37,17 @@ test: lint
 
 # Tests with the indices of kernels checked (but for those of _simd.py, which are LLVM's): those marked `bounds`,
 # which reach the kernels quickly, or all.
-bounds: $(READY)
+bounds: $(DEVELOPED)
 	$(CHECKED) -m bounds
 
-bounds-all: $(READY)
+bounds-all: $(DEVELOPED)
 	$(CHECKED)
 
-bench-quick: $(READY)
+bench-quick: $(DEVELOPED)
 	@$(BIN)/python -m benchmarks.quick
 
 # A wheel with machine code, in dist/. `pip wheel .` makes one without.
-wheel: $(READY)
+wheel: $(DEVELOPED)
 	@$(BIN)/python release/wheel.py
 
 clean:
