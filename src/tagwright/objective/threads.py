@@ -29,7 +29,7 @@ from tagwright.scores.linear import NO_UNKNOWN, LinearScores, score_tokens
 
 BLOCK_BYTES = 1 << 23  # of emission rows, at least: what fits the last cache
 MOST_BLOCK_BYTES = 1 << 26  # at most
-BLOCKS = 4  # of a large corpus: at the end of each, all threads wait for each other
+BLOCKS = 6  # of a large corpus: at the end of each, all threads wait for each other
 RUN_BYTES = 1 << 19  # of emission rows, at least: what fits a core's own cache
 RUNS_A_BLOCK = 32  # at most: what Python does for a run, under its lock, is little beside the run
 RUN_TOKENS_A_LABEL = 8  # at least: a run's transition counts are a table of Y² to be cleared and read
