@@ -402,3 +402,10 @@ def test_a_training_that_fails_leaves_the_model_as_it_was(name: str) -> None:
         assert model.__sklearn_is_fitted__() == was_fitted
         assert before == ((pickle.dumps(model), model.predict(fresh)) if was_fitted else (pickle.dumps(model),))
         assert model.fit(X, other).labels_ == ["AA", "BB", "CC"]
+
+
+@pytest.mark.parametrize("name", sorted(LEARNERS))
+def test_nothing_to_predict_from_two_columns(name: str) -> None:
+    model = LEARNERS[name](random_state=0).fit(*toy_columns(20))
+    assert model.predict([]) == []
+    assert model.predict([[]]) == [[]]

@@ -12,7 +12,7 @@ from typing import Any
 from tagwright.errors import DataError
 
 numba: ModuleType | None
-if os.environ.get("TAGWRIGHT_NO_JIT", "") not in ("", "0"):
+if any(os.environ.get(name, "") not in ("", "0") for name in ("TAGWRIGHT_NO_JIT", "NUMBA_DISABLE_JIT")):
     numba = None
 else:
     try:

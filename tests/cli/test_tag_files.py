@@ -26,6 +26,7 @@ from tagwright.cli.pipeline import Pipeline
 from tagwright.datasets import sample_path
 from tagwright.io import FORMATS, read_sentences
 from tagwright.io.blocks import Block
+from tagwright.io.layout import Layout
 from tagwright.io.tokens import find_rules, read_tokens
 from tagwright.learners import SequenceTagger
 
@@ -315,3 +316,43 @@ def test_errors_of_jobs_and_of_the_reader_are_raised_in_their_place() -> None:
     other: Pipeline[float] = Pipeline(2)
     with pytest.raises(ZeroDivisionError):
         list(other.run(lambda: other.submit(lambda: 1 / 0)))
+
+
+@pytest.mark.parametrize("format", ["plain", "columns", "conllu"])
+def test_a_line_that_never_ends(format: str) -> None:
+    """The reader gives it up, and sends what it has: kernels, which stop at the ends of lines, must not see it."""
+    layout = Layout("conllu", 3, (1,), (), 10) if format == "conllu" else Layout(format)
+    rules = find_rules(FORMATS[format], layout, ["A"])
+    assert rules is not None
+    row = f"1\ta\t{FULL}\n\n" if format == "conllu" else "a\n\n"
+    for data, known in ((row, True), (row + row.rstrip("\n"), False), ("x" * 5000, False)):
+        letters = np.frombuffer(data.encode() + bytes(8), np.uint8)
+        assert (read_tokens(Block(data.encode(), 1, "\n"), letters, rules, layout) is not None) == known
+
+
+def test_a_bad_first_sentence_of_two_columns(run: Run, chunker: Path) -> None:
+    code, out, err = run("tag", chunker, "--format", "columns", stdin="a b\nc\n\n")
+    assert (code, out) == (1, "")
+    assert "<stdin>:2: found 1 column in 'c', expected at least 2" in err
+
+
+def test_a_billion_threads(run: Run, model: Path) -> None:
+    began = time.perf_counter()
+    assert run("tag", model, "--threads", "1000000000", stdin="a b\n")[0] == 0
+    assert time.perf_counter() - began < 20
+
+
+def test_utf_16_without_a_mark(run: Run, model: Path) -> None:
+    code, _, err = run("tag", model, "--encoding", "utf-16", stdin=b"a\0b\0\n\0")
+    assert code == 1
+    assert "name the encoding" in err
+
+
+@pytest.mark.parametrize(("stream", "cure"), [("stdin", "name a file"), ("stdout", "give -o FILE")])
+def test_streams_that_are_closed(model: Path, stream: str, cure: str) -> None:
+    command = '"$0" -m tagwright tag "$1" ' + ("<&-" if stream == "stdin" else "</dev/null >&-")
+    process = subprocess.run(
+        ["bash", "-c", command, sys.executable, model], capture_output=True, text=True, timeout=PATIENCE, check=False
+    )
+    assert process.returncode == 1
+    assert cure in process.stderr

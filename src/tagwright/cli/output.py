@@ -29,6 +29,8 @@ def check_target(path: str) -> None:
 @contextmanager
 def open_output(path: str | None) -> Iterator[Output]:
     """Standard output, or a file that takes its name when all is written. A device or a pipe is written as it is."""
+    if path is None and sys.stdout is None:
+        raise DataError("it is closed; give -o FILE", location="standard output")
     if path is None:
         yield Output(getattr(sys.stdout, "buffer", None))
         return

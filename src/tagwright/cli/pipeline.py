@@ -42,7 +42,7 @@ class Pipeline(Generic[Result]):
         finally:
             self._closed = True
             self._room.release()
-            for _ in range(self._n_threads):
+            for _ in range(self._n_started + 1):  # the reader may be about to start one more
                 self._waiting.put(None)
 
     def submit(self, job: Callable[[], Result]) -> None:

@@ -25,7 +25,7 @@ from tagwright.cli.corpus import find_source, reading_options, training_layout
 from tagwright.cli.labelling import Labelled, Labelling, Tag, Write
 from tagwright.cli.output import open_output, write_text
 from tagwright.cli.pipeline import Pipeline
-from tagwright.errors import ParameterError
+from tagwright.errors import DataError, ParameterError
 from tagwright.io import FORMATS, Format, Layout, read_like, write_nbest, write_sentence
 from tagwright.io.blocks import Blocks
 from tagwright.io.lines import Lines, read_chunks, source_name
@@ -102,6 +102,8 @@ def label_input(arguments: Namespace, model: SequenceTagger, trained: Layout) ->
     """The labelled input, part by part."""
     options = reading_options(arguments)
     source: Any = find_source(arguments.file)
+    if source == "-" and sys.stdin is None:
+        raise DataError("it is closed; name a file", location="standard input")
     if source == "-":
         source = WatchedInput(sys.stdin.buffer if hasattr(sys.stdin, "buffer") else sys.stdin)
         if sys.stdin.isatty():

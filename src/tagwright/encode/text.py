@@ -35,7 +35,7 @@ NO_LISTS = (str, bytes, Mapping, Set)
 class Text:
     """As above."""
 
-    def __init__(self, sentences: Sentences, offsets: Longs, width: int, letters: Bytes = NO_LETTERS) -> None:
+    def __init__(self, sentences: Sentences | None, offsets: Longs, width: int, letters: Bytes = NO_LETTERS) -> None:
         self.sentences = sentences
         self.offsets = offsets
         self.width = width
@@ -70,7 +70,7 @@ class Text:
     def of_strings(cls, strings: Strings, offsets: Longs, width: int) -> Text:
         """Of strings that are checked, column after column, as files have them. No string is made unless somebody asks
         for the items."""
-        text = cls((), offsets, width, strings.letters)
+        text = cls(None, offsets, width, strings.letters)
         text.strings = strings
         return text
 
@@ -106,7 +106,7 @@ class Text:
 
     @cached_property
     def items(self) -> list[Item]:
-        if not self.sentences and self.width > 0:  # made of strings
+        if self.sentences is None:
             columns = [column.decode() for column in self.columns]
             return [*columns[0]] if self.width == 1 else [*zip(*columns, strict=True)]
         found = list(chain.from_iterable(self.sentences))

@@ -266,6 +266,8 @@ def _transcode(chunks: Iterator[bytes], name: str, encoding: str) -> Iterator[by
                 "the file",
                 location=f"{name}:{number}",
             ) from None
+        except UnicodeError as error:  # a byte order mark that is missing
+            raise DataError(f"{error}; name the encoding of the file", location=name) from None
         number += text.count("\n")
         if text:
             yield text.encode("utf-8", "surrogatepass")

@@ -87,6 +87,8 @@ def read_tokens(block: Block, letters: Bytes, rules: FormatRules, layout: Layout
     """The tokens of a block, whose bytes are in `letters`, some zeros after them; None where something is unusual."""
     size, crlf = len(block.data), block.newline == "\r\n"
     begin = len(BOM) if block.number == 1 and block.data.startswith(BOM) else 0
+    if not block.data.endswith(b"\n"):  # a line that is too long: the kernels stop at its end alone
+        return None
     if (rules.has_header and has_header(block)) or not is_clean(letters, begin, size, crlf):
         return None
     place = letters, begin, size, crlf
