@@ -92,6 +92,7 @@ class Loss:
 
     of_run: LossOfRun
     add_up: Callable[[Doubles, Doubles, float], Total]  # terms, their weights, the reference of the pass
+    rate: float | None = None  # of a sequence loss (chain/label_chain.py), for objective/sequence_pass.py
 
 
 def first_order(run: SentenceRun, chain: LabelChain) -> Chain:

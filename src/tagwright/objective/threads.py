@@ -11,6 +11,7 @@ earlier evaluation. Where that is too far off, the pass is repeated.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
 
@@ -24,6 +25,7 @@ from tagwright.encode.batch import spread
 from tagwright.losses.run import RunLoss, SentenceRun, Total
 from tagwright.objective.evaluation import ValueAndGradient
 from tagwright.objective.problem import TrainingProblem, WeightParts, count_gold
+from tagwright.objective.sequence_pass import SequencePass
 from tagwright.scores.adjoint import Adjoint
 from tagwright.scores.linear import NO_UNKNOWN, LinearScores, score_tokens
 
@@ -75,6 +77,9 @@ class ThreadedObjective:
         self.candidates = (
             None if words is None else Candidates(words.find(self.data.forms), words.pointers, words.labels)
         )
+        self._sequences = None
+        if problem.loss.rate is not None and problem.keys is None and words is None:
+            self._sequences = SequencePass(self.data, self.token_weights, self._locations, self.runs)
 
     def __call__(self, vector: Doubles, reference: float = 0.0) -> ValueAndGradient:
         """Value and gradient at `vector`."""
@@ -120,11 +125,10 @@ class ThreadedObjective:
         gradient = now.gradient
         terms: list[Doubles] = []
         weights: list[Doubles] = []
-        for block, runs in enumerate(self.runs):
-            results: list[RunLoss | None] = [None] * len(runs)
-            self.workers.run(self._run, [(results, k, run, runs[0][0], now) for k, run in enumerate(runs)])
+        for block in range(len(self.runs)):
+            results = self._run_block(block, now)
             self._adjoint.add_block(block, self._buffer, self.workers)
-            for result in filter(None, results):  # let go of block by block: a thousand labels make Y² numbers 8 MB
+            for result in results:  # let go of block by block: a thousand labels make Y² numbers 8 MB
                 gradient.transition[:] += result.transition
                 gradient.start[:] += result.start
                 gradient.stop[:] += result.stop
@@ -133,6 +137,19 @@ class ThreadedObjective:
                 weights.append(result.weights)
         gradient.attributes[:] = self._adjoint.finish(self.workers)
         return self.problem.loss.add_up(np.concatenate(terms), np.concatenate(weights), now.reference)
+
+    def _run_block(self, block: int, now: Pass) -> list[RunLoss]:
+        """Emission and loss of all runs of a block; the gradient overwrites the emission in the buffer."""
+        runs, loss = self.runs[block], self.problem.loss
+        if self._sequences is not None and loss.rate is not None:
+            chain, reference = cast(Chain, now.chain), now.reference
+            return self._sequences.run(
+                block, now.scores.tables, chain, loss.rate, reference, self._buffer,
+                lambda run: loss.of_run(run, chain, reference, out=run.emission), self.workers,
+            )  # fmt: skip
+        results: list[RunLoss | None] = [None] * len(runs)
+        self.workers.run(self._run, [(results, k, run, runs[0][0], now) for k, run in enumerate(runs)])
+        return list(filter(None, results))
 
     def _run(self, results: list[RunLoss | None], k: int, run: tuple[int, int], origin: int, now: Pass) -> None:
         """Emission and loss of one run; the gradient overwrites the emission in the block's buffer."""

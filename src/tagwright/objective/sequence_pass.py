@@ -1,0 +1,178 @@
+"""The sequence losses of a first-order chain, from locations to gradients in one kernel: no Python between the steps.
+
+    of a run     emission (scores/linear.py) ─► F, log Z, marginals (chain/forward_backward.py)
+                 ─► weight · (expected − gold counts) (losses/sequence.py, where the mathematics is)
+
+Step by step, a run takes 0.04 ms of Python, during which no other thread can begin or end a step. One thread does not
+mind; 16 threads wait so long for each other that a run takes four times as long. Other losses and chains go step by
+step (threads.py), and so does a sentence that scaled probabilities cannot hold. The results are the same bits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tagwright._jit import tight_kernel
+from tagwright.arrays import Bools, Doubles, Floats, Ints, Longs, Workers, empty_rows, zero_rows
+from tagwright.chain.forward_backward import Chain, PairBuffers, forward_backward, score_labels
+from tagwright.chain.label_chain import TermWeights
+from tagwright.chain.scaling import RunSums
+from tagwright.encode.batch import Batch
+from tagwright.losses.run import RunLoss, SentenceRun, add_ends
+from tagwright.losses.sequence import subtract_gold
+from tagwright.scores.linear import ScoreTables, add_attribute_scores, add_scores, sorting_room
+
+
+class BlockData(NamedTuple):
+    """The sentences of a block; tokens and sentences are counted from its first."""
+
+    offsets: Longs  # [N + 1]
+    labels: Ints  # [n]
+    weights: Doubles  # [N], of sentences
+    runs: Longs  # [R, 2]: first sentence of each, and the one after its last
+    locations: Ints  # [n, S]
+    pointers: Longs  # [n + 1], into the attributes of the whole data
+    attributes: Ints
+    values: Floats
+
+    @classmethod
+    def build(
+        cls, data: Batch, weights: Doubles, locations: Ints, first: int, runs: list[tuple[int, int]]
+    ) -> BlockData:
+        """`runs` of sentences of `data`, which begin with the sentence `first`; weights [N]."""
+        last = runs[-1][1]
+        begin, end = int(data.offsets[first]), int(data.offsets[last])
+        return cls(
+            data.offsets[first : last + 1] - begin, data.labels[begin:end], weights[first:last],
+            np.array(runs, np.int64) - first, locations[begin:end], data.pointers[begin : end + 1], data.attributes,
+            data.values,
+        )  # fmt: skip
+
+
+class BlockSums(NamedTuple):
+    """What a block gives, beside the gradient of its rows."""
+
+    gold: Doubles  # [N]: F of the gold labels
+    pivots: Doubles  # [N]: TermWeights
+    log_z: Doubles  # [N]
+    weights: Doubles  # [N]: how much each sentence counts
+    done: Bools  # [N]: false where scaled probabilities would not do; its rows are still the emission
+    transitions: Doubles  # [R, Y, Y]
+    starts: Doubles  # [R, Y]
+    stops: Doubles  # [R, Y]
+
+    @classmethod
+    def build(cls, n_sentences: int, n_runs: int, n_labels: int) -> BlockSums:
+        N, R, Y = n_sentences, n_runs, n_labels
+        return cls(
+            np.empty(N), np.empty(N), np.empty(N), np.empty(N), np.empty(N, np.bool_), np.empty((R, Y, Y)),
+            np.empty((R, Y)), np.empty((R, Y)),
+        )  # fmt: skip
+
+
+class RunBuffers(NamedTuple):
+    """Work space of one thread."""
+
+    ring: Ints  # of add_scores
+    counts: Floats  # [P, P]
+    pair: PairBuffers
+
+    @classmethod
+    def build(cls, longest: int, width: int, n_slots: int, dtype: type[np.floating[Any]]) -> RunBuffers:
+        """For sentences of at most `longest` tokens."""
+        counts = empty_rows((width, width), dtype)
+        return cls(sorting_room(n_slots), counts, PairBuffers.build(longest, width, dtype))
+
+
+@tight_kernel
+def expect_run(
+    k: int, data: BlockData, tables: ScoreTables, chain: Chain, rate: float, reference: float, rows: Floats,
+    sums: BlockSums, work: RunBuffers,
+) -> None:  # fmt: skip
+    """The k-th run of a block: rows [n, P] = the gradient of its emission; its part of `sums`."""
+    i, j, Y = data.runs[k, 0], data.runs[k, 1], chain.n_labels
+    begin, end = data.offsets[i], data.offsets[j]
+    add_scores(data.locations[begin:end], tables, Y, work.ring, rows[begin:end])
+    if data.attributes.shape[0] > 0:
+        add_attribute_scores(
+            data.pointers, data.attributes, data.values, tables.weights, begin, end, rows[begin:end]
+        )
+    offsets = data.offsets[i : j + 1]
+    transition, start, stop = chain.scores
+    score_labels(rows, offsets, data.labels, transition, start, stop, sums.gold[i:j])
+    for s in range(i, j):
+        shift = chain.shift * (data.offsets[s + 1] - data.offsets[s] - 1) + chain.edge_shift
+        sums.pivots[s] = sums.gold[s] + reference - shift
+    given = TermWeights(data.weights[i:j], sums.pivots[i:j], rate)
+    found = RunSums(work.counts, sums.log_z[i:j], sums.weights[i:j], sums.done[i:j])
+    work.counts[:] = 0
+    forward_backward(rows, offsets, given, found, rows, chain, work.pair)
+    sums.starts[k] = 0
+    sums.stops[k] = 0
+    for a in range(Y):
+        for b in range(Y):
+            sums.transitions[k, a, b] = work.counts[a, b] * chain.matrix[a, b]
+    for s in range(i, j):
+        sums.log_z[s] += chain.shift * (data.offsets[s + 1] - data.offsets[s] - 1) + chain.edge_shift
+        if sums.done[s]:
+            own = data.offsets[s : s + 2]
+            subtract_gold(rows, own, data.labels, sums.weights[s : s + 1], sums.transitions[k])
+            add_ends(rows, own, sums.starts[k], sums.stops[k])
+
+
+class SequencePass:
+    """A pass over the blocks of a training set with a sequence loss of this rate (chain/label_chain.py)."""
+
+    def __init__(self, data: Batch, token_weights: Doubles, locations: Ints, runs: list[list[tuple[int, int]]]) -> None:
+        lengths = data.lengths
+        weights: Doubles = np.add.reduceat(token_weights, data.offsets[:-1]) / lengths
+        self._token_weights = token_weights
+        self._origins = [int(data.offsets[block[0][0]]) for block in runs]
+        self._blocks = [BlockData.build(data, weights, locations, block[0][0], block) for block in runs]
+        self._longest = int(lengths.max())
+        self._free: list[RunBuffers] = []  # of threads that have done their run
+
+    def run(
+        self,
+        block: int,
+        tables: ScoreTables,
+        chain: Chain,
+        rate: float,
+        reference: float,
+        rows: Floats,
+        repeat: Callable[[SentenceRun], RunLoss],
+        workers: Workers,
+    ) -> list[RunLoss]:
+        """The results of all runs of a block; its rows are overwritten with the gradient of the emission. `repeat`: the
+        loss step by step."""
+        data, origin = self._blocks[block], self._origins[block]
+        sums = BlockSums.build(len(data.weights), len(data.runs), chain.n_labels)
+
+        def take(k: int) -> None:
+            try:
+                work = self._free.pop()
+            except IndexError:
+                work = RunBuffers.build(self._longest, rows.shape[1], data.locations.shape[1], rows.dtype.type)
+            expect_run(k, data, tables, chain, rate, reference, rows, sums, work)
+            self._free.append(work)
+            i, j = data.runs[k].tolist()
+            if not sums.done[i:j].all():
+                for s in (i + np.flatnonzero(~sums.done[i:j])).tolist():
+                    begin, end = data.offsets[s : s + 2].tolist()
+                    weights = self._token_weights[origin + begin : origin + end]
+                    labels = data.labels[begin:end]
+                    found = repeat(SentenceRun(rows[begin:end], data.offsets[s : s + 2] - begin, labels, weights))
+                    sums.log_z[s], sums.gold[s] = found.terms[0], 0.0
+                    sums.transitions[k] += found.transition
+                    sums.starts[k] += found.start
+                    sums.stops[k] += found.stop
+
+        workers.run(take, [(k,) for k in range(len(data.runs))])
+        terms = sums.log_z - sums.gold
+        return [
+            RunLoss(terms[i:j], data.weights[i:j], rows, sums.transitions[k], sums.starts[k], sums.stops[k])
+            for k, (i, j) in enumerate(data.runs.tolist())
+        ]
