@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from tagwright import arrays as module
 from tagwright.arrays import (
     ROW_UNIT,
+    Stage,
     Vectors,
     Workers,
     add_and_multiply,
@@ -62,6 +63,42 @@ def test_workers_do_every_piece_and_pass_errors_on(n_jobs: int) -> None:
     np.testing.assert_array_equal(out, np.arange(50))
     with pytest.raises(ValueError, match="bad piece"):
         workers.run(task, [(0, 7.5), (1, 0.0)])
+    workers.close()
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2, 5])
+def test_a_stage_begins_when_those_before_it_are_done(n_jobs: int) -> None:
+    """Two chains of stages, each stage of a chain after the one before it; chains may overtake each other."""
+    workers, order = Workers(n_jobs), list[tuple[int, int]]()
+
+    def task(chain: int, step: int, k: int) -> None:
+        time.sleep(0.001 * ((k * 7 + step) % 3))
+        order.append((chain, step))
+
+    chains: list[list[Stage]] = [[], []]
+    for step in range(6):
+        for chain, stages in enumerate(chains):
+            pieces = [(chain, step, k) for k in range(0 if step == 4 else 5)]
+            stages.append(Stage(task, pieces, stages[-1:]))
+    workers.run_stages([stage for pair in zip(*chains, strict=True) for stage in pair])
+    for chain in range(2):
+        steps = [step for found, step in order if found == chain]
+        assert steps == sorted(steps)
+        assert len(steps) == 25
+    workers.close()
+
+
+def test_nobody_waits_for_a_stage_that_failed() -> None:
+    workers, done = Workers(3), list[int]()
+
+    def fail() -> None:
+        time.sleep(0.01)
+        raise ValueError("bad piece")
+
+    first = Stage(fail, [()])
+    with pytest.raises(ValueError, match="bad piece"):
+        workers.run_stages([first, Stage(done.append, [(k,) for k in range(9)], [first])])
+    assert not done
     workers.close()
 
 

@@ -11,10 +11,11 @@ from __future__ import annotations
 import math
 import os
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from itertools import pairwise
 from math import prod
+from threading import Event
 from typing import Any
 
 import numpy as np
@@ -149,6 +150,39 @@ def count_jobs(n_jobs: int | None) -> int:
     return (os.cpu_count() or 1) if n_jobs == -1 else n_jobs or 1
 
 
+class Stage:
+    """Pieces of work, task(*piece), that may be done in any order, when the stages in `after` are done."""
+
+    def __init__(
+        self, task: Callable[..., None], pieces: Iterable[tuple[Any, ...]], after: Sequence[Stage] = ()
+    ) -> None:
+        self.task, self.left, self.after = task, deque(pieces), after
+        self._n, self._ended = len(self.left), deque[None]()
+        self.done = Event()
+        if not self.left:
+            self.done.set()
+
+    def work(self) -> None:
+        """Do what is left, beside other threads."""
+        if self.left:
+            for stage in self.after:
+                stage.done.wait()
+        while True:
+            try:
+                piece = self.left.popleft()
+            except IndexError:  # all are taken
+                return
+            self.task(*piece)
+            self._ended.append(None)
+            if len(self._ended) == self._n:
+                self.done.set()
+
+    def call_off(self) -> None:
+        """Let nobody begin another piece, or wait for one."""
+        self.left.clear()
+        self.done.set()
+
+
 class Workers:
     """Runs independent pieces of work on `n_jobs` threads, of which the caller's is one."""
 
@@ -159,34 +193,37 @@ class Workers:
     def run(self, task: Callable[..., None], pieces: Iterable[tuple[Any, ...]]) -> None:
         """Call task(*piece) for every piece; return when all are done. An error of one is raised, what had not begun
         is called off."""
-        if self._pool is None:
-            for piece in pieces:
-                task(*piece)
-            return
-        left = deque(pieces)
+        self.run_stages([Stage(task, pieces)])
+
+    def run_stages(self, stages: Sequence[Stage]) -> None:
+        """The same for several stages. A thread goes on with the next stage when nothing is left of one, so that few
+        wait for each other; a stage comes after those that it has to wait for."""
 
         def work() -> None:
             try:
-                while True:
-                    try:
-                        piece = left.popleft()
-                    except IndexError:  # all are taken
-                        return
-                    task(*piece)
+                for stage in stages:
+                    stage.work()
             except BaseException:
-                left.clear()
+                call_off()
                 raise
 
+        def call_off() -> None:
+            for stage in stages:
+                stage.call_off()
+
+        if self._pool is None:
+            work()
+            return
         others: list[Future[None]] = []
         try:
-            for _ in range(min(self.n_jobs, len(left)) - 1):
+            for _ in range(min(self.n_jobs, sum(len(stage.left) for stage in stages)) - 1):
                 others.append(self._pool.submit(work))
             work()
             for other in others:
                 if not other.cancel():  # else it had not begun, and nothing is left
                     other.result()
         except BaseException:  # Ctrl-C too: nobody may go on writing into the caller's arrays
-            left.clear()
+            call_off()
             wait(others)
             raise
 

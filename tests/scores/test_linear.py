@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from types import ModuleType
+
 import numpy as np
 import pytest
 from oracle import numerical_gradient
@@ -9,6 +12,7 @@ from toy import LABELS, toy_columns, toy_dicts, toy_words
 
 from tagwright.arrays import Workers
 from tagwright.attributes import resolve
+from tagwright.chain import forward_backward
 from tagwright.encode.batch import Batch
 from tagwright.encode.encoder import Encoder
 from tagwright.encode.text import Text
@@ -220,6 +224,47 @@ def test_any_number_of_threads_gives_the_same_bits(dtype: type, loss: str, monke
     for value, gradient, _ in results[1:]:
         assert value == results[0][0]
         np.testing.assert_array_equal(gradient, results[0][1])
+
+
+@pytest.mark.bounds
+@pytest.mark.parametrize("scale", [0.5, 60.0])  # of the weights; with 60, scaled probabilities underflow
+@pytest.mark.parametrize("loss", ["sequence_log", "sequence_exp"])
+@pytest.mark.parametrize("kind", ["words", "columns", "dicts"])
+def test_one_kernel_for_a_run_gives_what_steps_give(
+    kind: str, loss: str, scale: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The same bits; where sentences are repeated in log space, these are added after the others."""
+    cut_small(monkeypatch, 5120)
+    scores, data = prepare(kind, n=60)
+    scores = LinearMap.build(scores.encoder, scores.pattern, 3, np.float32)
+    rng = np.random.default_rng(5)
+    weights, vector = rng.random(data.n_tokens) * 2, rng.normal(size=scores.pattern.n_weights + 15) * scale
+    whole = make_objective(scores, data, loss, weights, n_jobs=2)
+    monkeypatch.setitem(LOSSES, loss, replace(LOSSES[loss], rate=None))
+    stepwise = make_objective(scores, data, loss, weights)
+    assert whole._sequences is not None
+    assert stepwise._sequences is None
+    repeated = count_calls(monkeypatch, forward_backward, "repeat_in_log_space")
+    found, expected = whole(vector, 3.0), stepwise(vector, 3.0)
+    assert (len(repeated) > 0) == (scale > 1)
+    np.testing.assert_allclose(
+        found.gradient, expected.gradient, rtol=1e-6 if repeated else 0, atol=1e-5 if repeated else 0
+    )
+    assert found.value == pytest.approx(expected.value, rel=1e-14)
+    assert found.reference == pytest.approx(expected.reference, rel=1e-14)
+
+
+def count_calls(monkeypatch: pytest.MonkeyPatch, module: ModuleType, name: str) -> list[None]:
+    """As long as the function has been called often."""
+    calls: list[None] = []
+    original = getattr(module, name)
+
+    def counted(*given: object) -> object:
+        calls.append(None)
+        return original(*given)
+
+    monkeypatch.setattr(module, name, counted)
+    return calls
 
 
 def test_weights_split_into_views() -> None:

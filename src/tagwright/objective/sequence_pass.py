@@ -5,25 +5,26 @@
 
 Step by step, a run takes 0.04 ms of Python, during which no other thread can begin or end a step. One thread does not
 mind; 16 threads wait so long for each other that a run takes four times as long. Other losses and chains go step by
-step (threads.py), and so does a sentence that scaled probabilities cannot hold. The results are the same bits.
+step (threads.py), and so does a sentence that scaled probabilities cannot hold. The results are the same.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from tagwright._jit import tight_kernel
-from tagwright.arrays import Bools, Doubles, Floats, Ints, Longs, Workers, empty_rows, zero_rows
+from tagwright.arrays import Bools, Doubles, Floats, Ints, Longs, Stage, empty_rows
 from tagwright.chain.forward_backward import Chain, PairBuffers, forward_backward, score_labels
 from tagwright.chain.label_chain import TermWeights
 from tagwright.chain.scaling import RunSums
 from tagwright.encode.batch import Batch
-from tagwright.losses.run import RunLoss, SentenceRun, add_ends
+from tagwright.losses.run import Loss, RunLoss, SentenceRun, add_ends
 from tagwright.losses.sequence import subtract_gold
-from tagwright.scores.linear import ScoreTables, add_attribute_scores, add_scores, sorting_room
+from tagwright.scores.linear import LinearScores, ScoreTables, add_attribute_scores, add_scores, sorting_room
 
 
 class BlockData(NamedTuple):
@@ -97,9 +98,7 @@ def expect_run(
     begin, end = data.offsets[i], data.offsets[j]
     add_scores(data.locations[begin:end], tables, Y, work.ring, rows[begin:end])
     if data.attributes.shape[0] > 0:
-        add_attribute_scores(
-            data.pointers, data.attributes, data.values, tables.weights, begin, end, rows[begin:end]
-        )
+        add_attribute_scores(data.pointers, data.attributes, data.values, tables.weights, begin, end, rows[begin:end])
     offsets = data.offsets[i : j + 1]
     transition, start, stop = chain.scores
     score_labels(rows, offsets, data.labels, transition, start, stop, sums.gold[i:j])
@@ -132,47 +131,56 @@ class SequencePass:
         self._token_weights = token_weights
         self._origins = [int(data.offsets[block[0][0]]) for block in runs]
         self._blocks = [BlockData.build(data, weights, locations, block[0][0], block) for block in runs]
-        self._longest = int(lengths.max())
+        self._longest, self._n_slots = int(lengths.max()), locations.shape[1]
         self._free: list[RunBuffers] = []  # of threads that have done their run
 
-    def run(
+    def of_block(
         self,
         block: int,
-        tables: ScoreTables,
-        chain: Chain,
-        rate: float,
-        reference: float,
         rows: Floats,
-        repeat: Callable[[SentenceRun], RunLoss],
-        workers: Workers,
-    ) -> list[RunLoss]:
-        """The results of all runs of a block; its rows are overwritten with the gradient of the emission. `repeat`: the
-        loss step by step."""
-        data, origin = self._blocks[block], self._origins[block]
+        loss: Loss,
+        chain: Chain,
+        scores: LinearScores,
+        reference: float,
+        after: list[Stage],
+    ) -> tuple[Stage, Callable[[], list[RunLoss]]]:
+        """The runs of a block, and then their results; rows [n, P]: the gradient of the emission."""
+        data = self._blocks[block]
         sums = BlockSums.build(len(data.weights), len(data.runs), chain.n_labels)
+        pieces = [(k, block, rows, sums) for k in range(len(data.runs))]  # the last to hold sums, which may be large
+        stage = Stage(partial(self._take, loss, chain, scores, reference), pieces, after)
+        return stage, partial(self._results, data, sums)
 
-        def take(k: int) -> None:
-            try:
-                work = self._free.pop()
-            except IndexError:
-                work = RunBuffers.build(self._longest, rows.shape[1], data.locations.shape[1], rows.dtype.type)
-            expect_run(k, data, tables, chain, rate, reference, rows, sums, work)
-            self._free.append(work)
-            i, j = data.runs[k].tolist()
-            if not sums.done[i:j].all():
-                for s in (i + np.flatnonzero(~sums.done[i:j])).tolist():
-                    begin, end = data.offsets[s : s + 2].tolist()
-                    weights = self._token_weights[origin + begin : origin + end]
-                    labels = data.labels[begin:end]
-                    found = repeat(SentenceRun(rows[begin:end], data.offsets[s : s + 2] - begin, labels, weights))
-                    sums.log_z[s], sums.gold[s] = found.terms[0], 0.0
-                    sums.transitions[k] += found.transition
-                    sums.starts[k] += found.start
-                    sums.stops[k] += found.stop
+    def _take(
+        self, loss: Loss, chain: Chain, scores: LinearScores, reference: float, k: int, block: int, rows: Floats,
+        sums: BlockSums,
+    ) -> None:  # fmt: skip
+        """One run."""
+        data, work = self._blocks[block], self._find_buffers(rows)
+        expect_run(k, data, scores.tables, chain, loss.rate or 0.0, reference, rows, sums, work)
+        self._free.append(work)
+        i, j = data.runs[k].tolist()
+        for s in [] if sums.done[i:j].all() else (i + np.flatnonzero(~sums.done[i:j])).tolist():
+            begin, end = data.offsets[s : s + 2].tolist()
+            weights = self._token_weights[self._origins[block] + begin : self._origins[block] + end]
+            run = SentenceRun(rows[begin:end], np.array([0, end - begin]), data.labels[begin:end], weights)
+            found = loss.of_run(run, chain, reference, out=run.emission)
+            sums.log_z[s], sums.gold[s] = found.terms[0], 0.0
+            sums.transitions[k] += found.transition
+            sums.starts[k] += found.start
+            sums.stops[k] += found.stop
 
-        workers.run(take, [(k,) for k in range(len(data.runs))])
-        terms = sums.log_z - sums.gold
+    def _results(self, data: BlockData, sums: BlockSums) -> list[RunLoss]:
+        """Those of all runs; their rows are those of the block."""
+        terms, none = sums.log_z - sums.gold, np.empty((0, 0), np.float32)
         return [
-            RunLoss(terms[i:j], data.weights[i:j], rows, sums.transitions[k], sums.starts[k], sums.stops[k])
+            RunLoss(terms[i:j], data.weights[i:j], none, sums.transitions[k], sums.starts[k], sums.stops[k])
             for k, (i, j) in enumerate(data.runs.tolist())
         ]
+
+    def _find_buffers(self, rows: Floats) -> RunBuffers:
+        """Those of a thread that has done its run, or new ones."""
+        try:
+            return self._free.pop()
+        except IndexError:
+            return RunBuffers.build(self._longest, rows.shape[1], self._n_slots, rows.dtype.type)

@@ -2,7 +2,11 @@
 
 Sentences are taken in order of length, in blocks (what the adjoint takes in at once) of runs (what one kernel call
 does). Blocks and runs depend on the data alone, and their results are added in order, so that any number of threads
-gives the same bits.
+gives the same bits. Several threads do the runs of the next block before the adjoint of one, so that they need not wait
+for the last run:
+
+    one thread     runs of 0 ─► adjoint of 0 ─► runs of 1 ─► adjoint of 1 ─► ...
+    more           runs of 0 ─► runs of 1 ─► adjoint of 0 ─► runs of 2 ─► adjoint of 1 ─► ...
 
 A loss that needs to know how large its terms are before it can add them up (losses/run.py) is given the reference of an
 earlier evaluation. Where that is too far off, the pass is repeated.
@@ -10,12 +14,13 @@ earlier evaluation. Where that is too far off, the pass is repeated.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import cast
 
 import numpy as np
 
-from tagwright.arrays import Doubles, Longs, Workers, cut_evenly, empty_rows, zero_rows
+from tagwright.arrays import Doubles, Floats, Longs, Stage, Workers, cut_evenly, empty_rows, zero_rows
 from tagwright.chain.candidates import Candidates
 from tagwright.chain.forward_backward import Chain
 from tagwright.chain.label_chain import LabelChain
@@ -71,7 +76,8 @@ class ThreadedObjective:
         self._locations = scores.index.of_tokens(self.data, NO_UNKNOWN)
         self._adjoint = Adjoint(scores, self.data, self._locations, self.blocks)
         self._table = zero_rows((scores.index.n_rows, scores.width), scores.dtype)  # memory for all passes
-        self._buffer = empty_rows((max(self._size(block) for block in self.blocks), scores.width), scores.dtype)
+        shape = (max(self._size(block) for block in self.blocks), scores.width)
+        self._buffers = [empty_rows(shape, scores.dtype) for _ in range(1 if workers.n_jobs == 1 else 2)]
         self._fixed = np.flatnonzero(~problem.free)
         words = problem.dictionary
         self.candidates = (
@@ -104,15 +110,14 @@ class ThreadedObjective:
         """How often the data has what each weight stands for, with the gold labels; those not known are left out."""
         counts = np.zeros(len(self.problem.start))
         parts, labels, Y = self.problem.split(counts), self.data.labels, self.problem.scores.n_labels
-        self._adjoint.reset()
         for block, (first, last) in enumerate(self.blocks):
             tokens = slice(int(self.data.offsets[first]), int(self.data.offsets[last]))
             known = np.flatnonzero(labels[tokens] >= 0)
-            rows = self._buffer[: tokens.stop - tokens.start]
+            rows = self._buffers[0][: tokens.stop - tokens.start]
             rows[:] = 0
             rows[known, labels[tokens][known]] = 1
-            self._adjoint.add_block(block, rows, self.workers)
-        parts.attributes[:] = self._adjoint.finish(self.workers)
+            self.workers.run_stages([self._adjoint.of_block(block, rows, parts.attributes, [])])
+        self.workers.run_stages([self._adjoint.of_rows(parts.attributes, [])])
         parts.transition[:], parts.start[:], parts.stop[:] = count_gold(self.data, Y)
         if self.problem.keys is not None:
             found = np.searchsorted(self.problem.keys, trigram_keys(self.data.offsets, labels, Y))
@@ -121,42 +126,52 @@ class ThreadedObjective:
 
     def _pass(self, now: Pass) -> Total:
         """Emission, loss and adjoint of all sentences."""
-        self._adjoint.reset()
-        gradient = now.gradient
+        gradient, n_buffers = now.gradient, len(self._buffers)
         terms: list[Doubles] = []
         weights: list[Doubles] = []
-        for block in range(len(self.runs)):
-            results = self._run_block(block, now)
-            self._adjoint.add_block(block, self._buffer, self.workers)
-            for result in results:  # let go of block by block: a thousand labels make Y² numbers 8 MB
+
+        def collect(results: Callable[[], list[RunLoss]]) -> None:
+            for result in results():
                 gradient.transition[:] += result.transition
                 gradient.start[:] += result.start
                 gradient.stop[:] += result.stop
                 gradient.trigrams[:] += result.trigrams
                 terms.append(result.terms)
                 weights.append(result.weights)
-        gradient.attributes[:] = self._adjoint.finish(self.workers)
+
+        losses: list[Stage] = []
+        sums: list[Stage] = []
+        adjoints: list[Stage] = []
+        for block in range(len(self.blocks)):
+            rows = self._buffers[block % n_buffers]
+            free = [adjoints[block - n_buffers]] if block >= n_buffers else []
+            stage, results = self._losses_of_block(block, rows, now, free)
+            losses.append(stage)
+            sums.append(Stage(collect, [(results,)], [stage, *sums[-1:]]))
+            adjoints.append(self._adjoint.of_block(block, rows, gradient.attributes, [stage, *adjoints[-1:]]))
+        stages = in_turn(losses, sums, adjoints, ahead=n_buffers - 1)
+        self.workers.run_stages([*stages, self._adjoint.of_rows(gradient.attributes, adjoints[-1:])])
         return self.problem.loss.add_up(np.concatenate(terms), np.concatenate(weights), now.reference)
 
-    def _run_block(self, block: int, now: Pass) -> list[RunLoss]:
-        """Emission and loss of all runs of a block; the gradient overwrites the emission in the buffer."""
+    def _losses_of_block(
+        self, block: int, rows: Floats, now: Pass, after: list[Stage]
+    ) -> tuple[Stage, Callable[[], list[RunLoss]]]:
+        """Emission and loss of all runs of a block, and then their results; rows: the gradient of the emission."""
         runs, loss = self.runs[block], self.problem.loss
-        if self._sequences is not None and loss.rate is not None:
-            chain, reference = cast(Chain, now.chain), now.reference
-            return self._sequences.run(
-                block, now.scores.tables, chain, loss.rate, reference, self._buffer,
-                lambda run: loss.of_run(run, chain, reference, out=run.emission), self.workers,
-            )  # fmt: skip
+        if self._sequences is not None:
+            return self._sequences.of_block(block, rows, loss, cast(Chain, now.chain), now.scores, now.reference, after)
         results: list[RunLoss | None] = [None] * len(runs)
-        self.workers.run(self._run, [(results, k, run, runs[0][0], now) for k, run in enumerate(runs)])
-        return list(filter(None, results))
+        pieces = [(results, k, run, runs[0][0], rows, now) for k, run in enumerate(runs)]
+        return Stage(self._run, pieces, after), lambda: list(filter(None, results))
 
-    def _run(self, results: list[RunLoss | None], k: int, run: tuple[int, int], origin: int, now: Pass) -> None:
+    def _run(
+        self, results: list[RunLoss | None], k: int, run: tuple[int, int], origin: int, buffer: Floats, now: Pass
+    ) -> None:
         """Emission and loss of one run; the gradient overwrites the emission in the block's buffer."""
         first, last = run
         offsets = self.data.offsets
         begin, end = int(offsets[first]), int(offsets[last])
-        rows = self._buffer[begin - offsets[origin] : end - offsets[origin]]
+        rows = buffer[begin - offsets[origin] : end - offsets[origin]]
         score_tokens(self._locations[begin:end], now.scores.tables, self.data, begin, now.scores.n_labels, rows)
         offsets = offsets[first : last + 1] - begin
         candidates = None if self.candidates is None else self.candidates.part(begin, end)
@@ -165,6 +180,14 @@ class ThreadedObjective:
 
     def _size(self, block: tuple[int, int]) -> int:
         return int(self.data.offsets[block[1]] - self.data.offsets[block[0]])
+
+
+def in_turn(losses: list[Stage], sums: list[Stage], adjoints: list[Stage], ahead: int) -> list[Stage]:
+    """The stages of all blocks; the losses of so many blocks come before what belongs to a block before them."""
+    stages = losses[:ahead]
+    for block in range(len(losses)):
+        stages += [*losses[block + ahead : block + ahead + 1], sums[block], adjoints[block]]
+    return stages
 
 
 def cut_runs(lengths: Longs, first: int, last: int, tokens: int) -> list[tuple[int, int]]:

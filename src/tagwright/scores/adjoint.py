@@ -21,7 +21,7 @@ import numpy as np
 
 from tagwright._jit import natural, tight_kernel
 from tagwright._simd import prefetch
-from tagwright.arrays import Doubles, Floats, Ints, Longs, Workers, cut_evenly, zero_rows
+from tagwright.arrays import Bools, Doubles, Floats, Ints, Longs, Stage, cut_evenly, zero_rows
 from tagwright.encode.batch import Batch
 from tagwright.scores.linear import PIECES, PREFETCH_DISTANCE, LinearMap
 from tagwright.scores.row_index import NOWHERE, SHORT
@@ -98,11 +98,14 @@ def list_attributes(codes: Ints, slot_terms: Longs, slot_bases: Longs, attribute
 
 @tight_kernel
 def sum_tokens(
-    keys: Longs, pointers: Longs, tokens: Ints, gradient: Floats, out: Floats, first: int, last: int
+    keys: Longs, pointers: Longs, tokens: Ints, fresh: Bools, gradient: Floats, out: Floats, first: int, last: int
 ) -> None:
-    """out[r] += Σ gradient rows of the tokens that read row r, for the keys `first` to `last` − 1."""
+    """out[r] += Σ gradient rows of the tokens that read row r, for the keys `first` to `last` − 1. `fresh`: which of
+    them begin a new sum."""
     for k in range(first, last):
         target = out[natural(keys[natural(k)])]
+        if fresh[natural(k)]:
+            target[:] = 0
         begin, end = pointers[natural(k)], pointers[natural(k + 1)]
         even = begin + (end - begin) // 2 * 2
         for e in range(begin, even, 2):
@@ -138,7 +141,7 @@ def sum_entries(
 
 
 class Adjoint:
-    """Carries dE of one Batch back to its weights. `blocks`: runs (first, last) of sentences, one at a time."""
+    """Carries dE of one Batch back to its weights. `blocks`: runs (first, last) of sentences, one after the other."""
 
     def __init__(self, scores: LinearMap, data: Batch, locations: Ints, blocks: list[tuple[int, int]]) -> None:
         self.scores = scores
@@ -149,34 +152,32 @@ class Adjoint:
         self.readers = [self._list_readers(locations[begin:end], rows) for begin, end in tokens]
         self.carriers = [self._list_carriers(locations[begin:end], begin, end, attributes) for begin, end in tokens]
         self.owners = [self._list_owners(c, attributes) for c in range(len(scores.index.slots))]
-        self.gradient = np.zeros(scores.pattern.n_weights)
+        self.fresh: list[Bools] = []  # of the rows that each block's readers sum: the first block begins a new sum
+        seen = np.zeros(len(self.sums), np.bool_)
+        for readers in self.readers:
+            self.fresh.append(~seen[readers.keys])
+            seen[readers.keys] = True
 
-    def reset(self) -> None:
-        """Begin a new gradient."""
-        self.gradient[:] = 0
-        self.sums[:] = 0
-
-    def add_block(self, block: int, gradient: Floats, workers: Workers) -> None:
-        """Take in dE [n, P] of one block."""
+    def of_block(self, block: int, gradient: Floats, out: Doubles, after: list[Stage]) -> Stage:
+        """Takes in dE [n, P] of one block, when all blocks before it have been taken in; out: dW."""
         readers, (carriers, values) = self.readers[block], self.carriers[block]
-        of_rows = [partial(self._sum_tokens, readers, gradient, *cut) for cut in readers.cuts]
-        of_weights = [partial(self._sum_entries, carriers, values, gradient, *cut) for cut in carriers.cuts]
-        workers.run(call, [(task,) for task in of_rows + of_weights])
+        of_rows = [partial(self._sum_tokens, readers, self.fresh[block], gradient, *cut) for cut in readers.cuts]
+        of_weights = [partial(self._sum_entries, carriers, values, gradient, out, *cut) for cut in carriers.cuts]
+        return Stage(call, [(task,) for task in of_rows + of_weights], after)
 
-    def finish(self, workers: Workers) -> Doubles:
-        """The gradient with respect to the weights."""
-        cuts = [(lists, NO_VALUES, self.sums, *cut) for lists in self.owners for cut in lists.cuts]
-        workers.run(self._sum_entries, cuts)
-        return self.gradient
+    def of_rows(self, out: Doubles, after: list[Stage]) -> Stage:
+        """Adds what all blocks have left in rows to dW."""
+        cuts = [(lists, NO_VALUES, self.sums, out, *cut) for lists in self.owners for cut in lists.cuts]
+        return Stage(self._sum_entries, cuts, after)
 
-    def _sum_tokens(self, lists: Lists, gradient: Floats, first: int, last: int) -> None:
-        sum_tokens(lists.keys, lists.pointers, lists.entries, gradient, self.sums, first, last)
+    def _sum_tokens(self, lists: Lists, fresh: Bools, gradient: Floats, first: int, last: int) -> None:
+        sum_tokens(lists.keys, lists.pointers, lists.entries, fresh, gradient, self.sums, first, last)
 
-    def _sum_entries(self, lists: Lists, values: Floats, gradient: Floats, first: int, last: int) -> None:
+    def _sum_entries(self, lists: Lists, values: Floats, gradient: Floats, out: Doubles, first: int, last: int) -> None:
         pattern = self.scores.pattern
         sum_entries(
-            lists.keys, lists.pointers, lists.entries, values, pattern.pointers, pattern.labels, gradient,
-            self.gradient, first, last,
+            lists.keys, lists.pointers, lists.entries, values, pattern.pointers, pattern.labels, gradient, out, first,
+            last,
         )  # fmt: skip
 
     def _list_readers(self, locations: Ints, counts: Longs) -> Lists:

@@ -83,21 +83,27 @@ class LinearMap:
         shared = self.shared.fill(own, self.width)
         if table is None:
             table = zero_rows((self.index.n_rows, self.width), self.dtype)
-        tasks: list[tuple[int, int, int]] = []
-        for c, source in enumerate(self.encoder.sources):
-            step = max(256, -(-source.n_known // PIECES))
-            tasks += [(c, f, min(f + step, source.n_known)) for f in range(0, source.n_known, step)]
 
-        def fill(c: int, first: int, last: int) -> None:
-            codes, slots = self.encoder.sources[c].codes[first:last], self.index.slots[c]
-            locations = self.index.of_forms(c)[first * slots.n_slots : last * slots.n_slots]
+        def fill(codes: Ints, width: int, slots: Plain, bases: Longs, locations: Ints) -> None:
+            rows = shared.reshape(-1)
             fill_table(
-                codes.reshape(-1), codes.shape[1], tuple(slots), self.shared.bases[c], self.n_labels, locations,
-                tuple(own), shared.reshape(-1), table, 0, self.work_for_sums(),
-            )  # fmt: skip
+                codes, width, slots, bases, self.n_labels, locations, tuple(own), rows, table, 0, self.work_for_sums()
+            )
 
-        (workers or ALONE).run(fill, tasks)
+        (workers or ALONE).run(fill, self._pieces)
         return LinearScores(self, own, shared, table)
+
+    @cached_property
+    def _pieces(self) -> list[tuple[Ints, int, Plain, Longs, Ints]]:
+        """Of the forms of all sources: codes, how many of a form, slots, bases of shared rows, locations."""
+        pieces = []
+        for c, source in enumerate(self.encoder.sources):
+            slots, locations, step = self.index.slots[c], self.index.of_forms(c), max(256, -(-source.n_known // PIECES))
+            for f in range(0, source.n_known, step):
+                codes = source.codes[f : f + step]
+                own = locations[f * slots.n_slots : (f + len(codes)) * slots.n_slots]
+                pieces.append((codes.reshape(-1), codes.shape[1], tuple(slots), self.shared.bases[c], own))
+        return pieces
 
     def work_for_sums(self) -> Longs:
         """Memory for fill_table."""
