@@ -16,12 +16,14 @@ from concurrent.futures import Future, ThreadPoolExecutor, wait
 from itertools import pairwise
 from math import prod
 from threading import Event
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from tagwright._jit import kernel, tight_kernel
+
+T = TypeVar("T")
 
 Floats = NDArray[np.floating[Any]]
 Doubles = NDArray[np.float64]
@@ -101,36 +103,10 @@ def inner(a: Doubles, b: Doubles) -> float:
 
 
 @kernel
-def weighted_square(a: Doubles, weights: Doubles) -> float:
-    """Σ w_i a_i²."""
-    total = 0.0
-    for i in range(a.shape[0]):
-        total += weights[i] * a[i] * a[i]
-    return total
-
-
-@kernel
 def add_scaled(a: Doubles, factor: float, b: Doubles) -> None:
     """a += factor · b."""
     for i in range(a.shape[0]):
         a[i] += factor * b[i]
-
-
-@kernel
-def add_and_multiply(a: Doubles, factor: float, b: Doubles, c: Doubles) -> float:
-    """a += factor · b; returns Σ c_i a_i: two steps of L-BFGS in one reading of a."""
-    total = 0.0
-    for i in range(a.shape[0]):
-        a[i] += factor * b[i]
-        total += c[i] * a[i]
-    return total
-
-
-@kernel
-def scale_by(a: Doubles, factor: float, b: Doubles) -> None:
-    """a_i *= factor · b_i."""
-    for i in range(a.shape[0]):
-        a[i] *= factor * b[i]
 
 
 @kernel
@@ -157,16 +133,13 @@ class Stage:
         self, task: Callable[..., None], pieces: Iterable[tuple[Any, ...]], after: Sequence[Stage] = ()
     ) -> None:
         self.task, self.left, self.after = task, deque(pieces), after
-        self._n, self._ended = len(self.left), deque[None]()
-        self.done = Event()
-        if not self.left:
-            self.done.set()
+        self._n, self._ended, self._done = len(self.left), deque[None](), Event()
 
     def work(self) -> None:
         """Do what is left, beside other threads."""
         if self.left:
             for stage in self.after:
-                stage.done.wait()
+                stage.wait()
         while True:
             try:
                 piece = self.left.popleft()
@@ -175,12 +148,20 @@ class Stage:
             self.task(*piece)
             self._ended.append(None)
             if len(self._ended) == self._n:
-                self.done.set()
+                self._done.set()
+
+    def wait(self) -> None:
+        """Until all is done, or called off."""
+        if self._n:
+            self._done.wait()
+        else:
+            for stage in self.after:
+                stage.wait()
 
     def call_off(self) -> None:
         """Let nobody begin another piece, or wait for one."""
         self.left.clear()
-        self.done.set()
+        self._done.set()
 
 
 class Workers:
@@ -245,43 +226,32 @@ class Vectors:
 
     def inner(self, a: Doubles, b: Doubles) -> float:
         """Σ a_i b_i."""
-        return self._sum(lambda piece: inner(a[piece], b[piece]), len(a))
+        return sum(self.of_pieces(lambda begin, end: inner(a[begin:end], b[begin:end]), len(a)))
 
     def norm(self, a: Doubles) -> float:
         """√Σ a_i²."""
         return math.sqrt(self.inner(a, a))
 
-    def weighted_square(self, a: Doubles, weights: Doubles) -> float:
-        """Σ w_i a_i²."""
-        return self._sum(lambda piece: weighted_square(a[piece], weights[piece]), len(a))
-
     def add_scaled(self, a: Doubles, factor: float, b: Doubles) -> None:
         """a += factor · b."""
-        self._sum(lambda piece: add_scaled(a[piece], factor, b[piece]), len(a))
-
-    def add_and_multiply(self, a: Doubles, factor: float, b: Doubles, c: Doubles) -> float:
-        """a += factor · b; returns Σ c_i a_i."""
-        return self._sum(lambda piece: add_and_multiply(a[piece], factor, b[piece], c[piece]), len(a))
-
-    def scale_by(self, a: Doubles, factor: float, b: Doubles) -> None:
-        """a_i *= factor · b_i."""
-        self._sum(lambda piece: scale_by(a[piece], factor, b[piece]), len(a))
+        self.of_pieces(lambda begin, end: add_scaled(a[begin:end], factor, b[begin:end]), len(a))
 
     def sum_of(self, a: Doubles, factor: float, b: Doubles) -> Doubles:
         """a + factor · b."""
         out: Doubles = empty_rows((1, len(a)), np.float64)[0]
-        self._sum(lambda piece: write_sum(a[piece], factor, b[piece], out[piece]), len(a))
+        self.of_pieces(lambda begin, end: write_sum(a[begin:end], factor, b[begin:end], out[begin:end]), len(a))
         return out
 
-    def _sum(self, work: Callable[[slice], float | None], n: int) -> float:
-        """The sum of what `work` gives for all pieces, in their order."""
-        found = [0.0] * -(-n // PIECE)
+    def of_pieces(self, work: Callable[[int, int], T], n: int) -> list[T]:
+        """What `work` makes of the numbers from `begin` to `end` − 1, for all pieces of a vector, in order."""
+        found: dict[int, T] = {}
 
-        def take(k: int) -> None:
-            found[k] = work(slice(k * PIECE, (k + 1) * PIECE)) or 0.0
+        def take(begin: int) -> None:
+            found[begin] = work(begin, min(begin + PIECE, n))
 
-        self._workers.run(take, [(k,) for k in range(len(found))])
-        return sum(found)
+        begins = range(0, n, PIECE)
+        self._workers.run(take, [(begin,) for begin in begins])
+        return [found[begin] for begin in begins]
 
 
 ALONE = Workers(1)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from landscapes import quadratic, rosenbrock
 
+from tagwright.arrays import Vectors, Workers
 from tagwright.objective.evaluation import ValueAndGradient
 from tagwright.optim.lbfgs import minimise_lbfgs, quasi_newton_direction, remember
 
@@ -31,6 +32,40 @@ def test_direction_is_the_inverse_hessian_times_the_gradient() -> None:
     s = rng.normal(size=3)
     memory = remember((), s, A @ s, 5)
     np.testing.assert_allclose(quasi_newton_direction(memory, A @ s), -s, atol=1e-12)
+
+
+def two_loops(pairs: list[tuple[np.ndarray, np.ndarray]], g: np.ndarray, D: np.ndarray) -> np.ndarray:
+    """Algorithm 7.4 of Nocedal and Wright, step by step."""
+    q, alphas = g.copy(), []
+    for s, y in reversed(pairs):
+        alphas.append((s @ q) / (s @ y))
+        q -= alphas[-1] * y
+    s, y = pairs[-1]
+    r = (s @ y) / (y @ (D * y)) * D * q
+    for (s, y), alpha in zip(pairs, reversed(alphas), strict=True):
+        r += (alpha - (y @ r) / (s @ y)) * s
+    return -r
+
+
+@pytest.mark.bounds
+@pytest.mark.parametrize("n_pairs", [1, 2, 6, 9])
+@pytest.mark.parametrize("given", [False, True])
+def test_direction_is_that_of_the_two_loops(n_pairs: int, given: bool) -> None:
+    """Also for a vector of several tiles, on several threads."""
+    rng = np.random.default_rng(n_pairs)
+    n = 3000
+    D = rng.uniform(0.1, 3, n) if given else np.ones(n)
+    curvature = rng.uniform(0.5, 2, n)
+    pairs = [(s, curvature * s) for s in rng.normal(size=(n_pairs, n))]
+    memory: tuple[np.ndarray, ...] = ()
+    for s, y in pairs:
+        memory = remember(memory, s, y, n_pairs)
+    g, workers = rng.normal(size=n), Workers(3)
+    expected = two_loops(pairs, g, D)
+    for vectors in (Vectors(), Vectors(workers)):
+        found = quasi_newton_direction(memory, g, D if given else None, vectors)
+        np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9)
+    workers.close()
 
 
 def test_a_diagonal_is_a_change_of_variables() -> None:

@@ -2,8 +2,17 @@
 
     direction   d = −H g, H from the last m pairs s = w' − w, y = g' − g by the two-loop recursion
                 (Nocedal 1980; Nocedal and Wright, Numerical Optimization, algorithm 7.4)
-                which begins with H₀ = D sᵀy / yᵀDy; D is a given diagonal, 1 unless given
+                which begins with H₀ = γ D, γ = sᵀy / yᵀDy of the last pair; D is a given diagonal, 1 unless given
     step        weak Wolfe conditions (search_line)
+
+The recursion only ever adds multiples of its vectors, so it is made of their products (Chen et al. 2014):
+
+    for i = m ... 1     α_i = s_iᵀq / s_iᵀy_i,     q = −g − Σ_{j>i} α_j y_j
+    for i = 1 ... m     β_i = y_iᵀr / s_iᵀy_i,     r = γ D (−g − Σ α_j y_j) + Σ_{j<i} (α_j − β_j) s_j
+    direction           d = r after the last i
+
+The vectors are read twice: for their products, and for the sum; step by step they would be read three times as often,
+and threads would meet after every step.
 
 The loop around it, when it stops, and the search for the step: optim/descent.py.
 """
@@ -14,10 +23,15 @@ from typing import Any
 
 import numpy as np
 
-from tagwright.arrays import Doubles, Vectors
+from tagwright._jit import tight_kernel
+from tagwright.arrays import Doubles, Vectors, empty_rows
 from tagwright.objective.evaluation import Objective
 from tagwright.optim.descent import PLAIN, Minimum, Point, Trail, descend, search_line
 
+TILE = 512
+"""Numbers of a vector that are taken at a time."""
+MOST_PAIRS = 6
+"""A longer memory has kernels of its own."""
 Memory = tuple[Doubles, ...]
 """The last pairs, oldest first, each as three vectors: s, y, and ρ = 1 / sᵀy alone in a vector of one."""
 
@@ -34,32 +48,94 @@ def quasi_newton_direction(
     memory: Memory, gradient: Doubles, diagonal: Doubles | None = None, vectors: Vectors = PLAIN
 ) -> Doubles:
     """−H g. `diagonal`: D."""
-    d = -gradient
-    if not memory:
-        return d if diagonal is None else d * diagonal
-    pairs = [(memory[k], memory[k + 1], float(memory[k + 2][0])) for k in range(0, len(memory), 3)]
-    factors = []
-    product = vectors.inner(pairs[-1][0], d)
-    for k in range(len(pairs) - 1, -1, -1):
-        _, y, rho = pairs[k]
-        factors.append(rho * product)
-        product = vectors.add_and_multiply(d, -factors[-1], y, pairs[k - 1][0])  # of no use at the last pair
-    _, y, rho = pairs[-1]
-    if diagonal is None:
-        d /= rho * vectors.inner(y, y)
-    else:
-        vectors.scale_by(d, 1 / (rho * vectors.weighted_square(y, diagonal)), diagonal)
-    product = vectors.inner(pairs[0][1], d)
-    for k, (s, _, rho) in enumerate(pairs):
-        factor = factors[len(pairs) - 1 - k] - rho * product
-        product = vectors.add_and_multiply(d, factor, s, pairs[(k + 1) % len(pairs)][1])
+    D = np.empty(0) if diagonal is None else diagonal
+    pairs = tuple(vector for k, vector in enumerate(memory) if k % 3 < 2)  # s₁, y₁, s₂, y₂ ...
+    m, n = len(pairs) // 2, len(gradient)
+    padded = (pairs + 2 * MOST_PAIRS * (gradient,))[: 2 * max(MOST_PAIRS, m)]  # kernels are compiled for one length
+
+    def multiply(begin: int, end: int) -> Doubles:
+        found, work = np.zeros((2, m, m + 1)), np.empty((m, TILE))
+        multiply_pairs(padded, gradient, D, begin, end, found, work)
+        return found
+
+    found = sum(vectors.of_pieces(multiply, n), np.zeros((2, m, m + 1)))
+    of_s, of_y = solve_two_loops(found[0], found[1])
+    gamma = found[0, m - 1, m - 1] / found[1, m - 1, m - 1] if m else 1.0
+    d: Doubles = empty_rows((1, n), np.float64)[0]
+    vectors.of_pieces(lambda begin, end: add_pairs(padded, gradient, D, gamma, of_s, of_y, begin, end, d), n)
     return d
+
+
+def solve_two_loops(sy: Doubles, yy: Doubles) -> tuple[Doubles, Doubles]:
+    """The factors α − β of s and −α of y in the direction.
+
+    sy [m, m + 1]: s_iᵀy_j for i ≤ j, then s_iᵀg; yy [m, m + 1]: the same with D y_i in place of s_i.
+    """
+    m = len(sy)
+    alpha, of_s, yy = np.zeros(m), np.zeros(m), yy.copy()
+    for i in range(m - 1, -1, -1):
+        alpha[i] = (-sy[i, m] - alpha[i + 1 :] @ sy[i, i + 1 : m]) / sy[i, i]
+        yy[i + 1 :, i] = yy[i, i + 1 : m]
+    for i in range(m):
+        gamma = sy[m - 1, m - 1] / yy[m - 1, m - 1]
+        product = gamma * (-yy[i, m] - alpha @ yy[i, :m]) + of_s[:i] @ sy[:i, i]
+        of_s[i] = alpha[i] - product / sy[i, i]
+    return of_s, -alpha
+
+
+@tight_kernel
+def multiply_pairs(
+    pairs: tuple[Doubles, ...], g: Doubles, D: Doubles, begin: int, end: int, out: Doubles, work: Doubles
+) -> None:
+    """out[0, i, j] += s_iᵀy_j and out[1, i, j] += (D y_i)ᵀy_j for i ≤ j, y_m = g; of the numbers from `begin` to
+    `end` − 1 alone, in tiles that stay in the nearest cache. work [m, TILE]: D y."""
+    m = out.shape[1]
+    for first in range(begin, end, TILE):
+        n = min(TILE, end - first)
+        for i in range(m):
+            for t in range(n):
+                work[i, t] = pairs[2 * i + 1][first + t]
+            if D.shape[0] > 0:
+                for t in range(n):
+                    work[i, t] *= D[first + t]
+        for i in range(m):
+            for j in range(i, m + 1):
+                y = g if j == m else pairs[2 * j + 1]
+                of_s, of_y = 0.0, 0.0
+                for t in range(n):
+                    of_s += pairs[2 * i][first + t] * y[first + t]
+                    of_y += work[i, t] * y[first + t]
+                out[0, i, j] += of_s
+                out[1, i, j] += of_y
+
+
+@tight_kernel
+def add_pairs(
+    pairs: tuple[Doubles, ...], g: Doubles, D: Doubles, gamma: float, of_s: Doubles, of_y: Doubles, begin: int,
+    end: int, out: Doubles,
+) -> None:  # fmt: skip
+    """out = γ D (−g + Σ of_y[i] y_i) + Σ of_s[i] s_i, from `begin` to `end` − 1."""
+    for first in range(begin, end, TILE):
+        last = min(first + TILE, end)
+        for t in range(first, last):
+            out[t] = -g[t]
+        for i in range(of_y.shape[0]):
+            for t in range(first, last):
+                out[t] += of_y[i] * pairs[2 * i + 1][t]
+        for t in range(first, last):
+            out[t] *= gamma
+        if D.shape[0] > 0:
+            for t in range(first, last):
+                out[t] *= D[t]
+        for i in range(of_s.shape[0]):
+            for t in range(first, last):
+                out[t] += of_s[i] * pairs[2 * i][t]
 
 
 class LBFGS:
     """The method with a memory of `size` pairs, and the diagonal D."""
 
-    def __init__(self, size: int = 6, diagonal: Doubles | None = None, vectors: Vectors = PLAIN) -> None:
+    def __init__(self, size: int = MOST_PAIRS, diagonal: Doubles | None = None, vectors: Vectors = PLAIN) -> None:
         self.size = size
         self.diagonal = diagonal
         self.vectors = vectors
@@ -75,7 +151,8 @@ class LBFGS:
         found = search_line(objective, here, direction, first, vectors=vectors)
         if found is None:
             return None
-        s, y = (vectors.sum_of(b, -1.0, a) for a, b in ((here.weights, found.weights), (here.gradient, found.gradient)))
+        s = vectors.sum_of(found.weights, -1.0, here.weights)
+        y = vectors.sum_of(found.gradient, -1.0, here.gradient)
         return found, remember(trail.memory, s, y, self.size, vectors)
 
 
@@ -83,7 +160,7 @@ def minimise_lbfgs(
     objective: Objective,
     start: Doubles | Trail,
     *,
-    memory: int = 6,
+    memory: int = MOST_PAIRS,
     diagonal: Doubles | None = None,
     vectors: Vectors = PLAIN,
     **options: Any,
