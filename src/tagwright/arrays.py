@@ -176,6 +176,16 @@ class Workers:
         is called off."""
         self.run_stages([Stage(task, pieces)])
 
+    def map(self, task: Callable[..., T], pieces: Sequence[tuple[Any, ...]]) -> list[T]:
+        """What task(*piece) gives for every piece, in order."""
+        found: dict[int, T] = {}
+
+        def take(k: int) -> None:
+            found[k] = task(*pieces[k])
+
+        self.run(take, [(k,) for k in range(len(pieces))])
+        return [found[k] for k in range(len(pieces))]
+
     def run_stages(self, stages: Sequence[Stage]) -> None:
         """The same for several stages. A thread goes on with the next stage when nothing is left of one, so that few
         wait for each other; a stage comes after those that it has to wait for."""
@@ -244,14 +254,7 @@ class Vectors:
 
     def of_pieces(self, work: Callable[[int, int], T], n: int) -> list[T]:
         """What `work` makes of the numbers from `begin` to `end` − 1, for all pieces of a vector, in order."""
-        found: dict[int, T] = {}
-
-        def take(begin: int) -> None:
-            found[begin] = work(begin, min(begin + PIECE, n))
-
-        begins = range(0, n, PIECE)
-        self._workers.run(take, [(begin,) for begin in begins])
-        return [found[begin] for begin in begins]
+        return self._workers.map(work, [(begin, min(begin + PIECE, n)) for begin in range(0, n, PIECE)])
 
 
 ALONE = Workers(1)

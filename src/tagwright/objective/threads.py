@@ -74,7 +74,7 @@ class ThreadedObjective:
         tokens_a_run *= 1 if problem.keys is None else SECOND_ORDER_RUNS
         self.runs = [cut_runs(lengths, *block, tokens_a_run) for block in self.blocks]
         self._locations = scores.index.of_tokens(self.data, NO_UNKNOWN)
-        self._adjoint = Adjoint(scores, self.data, self._locations, self.blocks)
+        self._adjoint = Adjoint(scores, self.data, self._locations, self.blocks, workers)
         self._table = zero_rows((scores.index.n_rows, scores.width), scores.dtype)  # memory for all passes
         shape = (max(self._size(block) for block in self.blocks), scores.width)
         self._buffers = [empty_rows(shape, scores.dtype) for _ in range(1 if workers.n_jobs == 1 else 2)]

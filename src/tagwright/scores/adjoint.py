@@ -21,7 +21,7 @@ import numpy as np
 
 from tagwright._jit import natural, tight_kernel
 from tagwright._simd import prefetch
-from tagwright.arrays import Bools, Doubles, Floats, Ints, Longs, Stage, cut_evenly, zero_rows
+from tagwright.arrays import Bools, Doubles, Floats, Ints, Longs, Stage, Workers, cut_evenly, zero_rows
 from tagwright.encode.batch import Batch
 from tagwright.scores.linear import PIECES, PREFETCH_DISTANCE, LinearMap
 from tagwright.scores.row_index import NOWHERE, SHORT
@@ -141,17 +141,20 @@ def sum_entries(
 
 
 class Adjoint:
-    """Carries dE of one Batch back to its weights. `blocks`: runs (first, last) of sentences, one after the other."""
+    """Carries dE of one Batch back to its weights. `blocks`: runs (first, last) of sentences, one after the other. The
+    workers are for what must be prepared."""
 
-    def __init__(self, scores: LinearMap, data: Batch, locations: Ints, blocks: list[tuple[int, int]]) -> None:
+    def __init__(
+        self, scores: LinearMap, data: Batch, locations: Ints, blocks: list[tuple[int, int]], workers: Workers
+    ) -> None:
         self.scores = scores
         self.data = data
         self.sums = zero_rows((scores.index.n_rows, scores.width), scores.dtype)
         tokens = [(int(data.offsets[first]), int(data.offsets[last])) for first, last in blocks]
-        rows, attributes = np.zeros(len(self.sums), np.int64), np.zeros(scores.encoder.n_attributes, np.int64)
-        self.readers = [self._list_readers(locations[begin:end], rows) for begin, end in tokens]
-        self.carriers = [self._list_carriers(locations[begin:end], begin, end, attributes) for begin, end in tokens]
-        self.owners = [self._list_owners(c, attributes) for c in range(len(scores.index.slots))]
+        parts = [locations[begin:end] for begin, end in tokens]
+        self.readers = workers.map(self._list_readers, [(part,) for part in parts])
+        self.carriers = workers.map(self._list_carriers, [(part, *cut) for part, cut in zip(parts, tokens)])
+        self.owners = workers.map(self._list_owners, [(c,) for c in range(len(scores.index.slots))])
         self.fresh: list[Bools] = []  # of the rows that each block's readers sum: the first block begins a new sum
         seen = np.zeros(len(self.sums), np.bool_)
         for readers in self.readers:
@@ -180,13 +183,14 @@ class Adjoint:
             last,
         )  # fmt: skip
 
-    def _list_readers(self, locations: Ints, counts: Longs) -> Lists:
+    def _list_readers(self, locations: Ints) -> Lists:
         """For every row of the table, the tokens that read it."""
+        counts = np.zeros(len(self.sums), np.int64)
         lists = Lists.collect(np.maximum(locations, NOWHERE).ravel().astype(np.int64), counts)
         lists.entries[:] //= max(locations.shape[1], 1)
         return lists
 
-    def _list_carriers(self, locations: Ints, begin: int, end: int, counts: Longs) -> tuple[Lists, Floats]:
+    def _list_carriers(self, locations: Ints, begin: int, end: int) -> tuple[Lists, Floats]:
         """For every attribute that the tokens `begin` to `end` − 1 carry, or whose weights stand for a row, those
         tokens, and its values there."""
         data, pattern = self.data, self.scores.pattern
@@ -195,6 +199,7 @@ class Adjoint:
         alone = np.searchsorted(pattern.pointers, first_weights, side="right") - 1
         carried = slice(int(data.pointers[begin]), int(data.pointers[end]))
         carriers = np.repeat(np.arange(end - begin, dtype=np.int64), np.diff(data.pointers[begin : end + 1]))
+        counts = np.zeros(self.scores.encoder.n_attributes, np.int64)
         lists = Lists.collect(np.concatenate([alone, data.attributes[carried]]), counts)
         values = NO_VALUES
         if len(data.values):
@@ -202,7 +207,7 @@ class Adjoint:
         lists.entries[:] = np.concatenate([tokens, carriers])[lists.entries]
         return lists, values
 
-    def _list_owners(self, c: int, counts: Longs) -> Lists:
+    def _list_owners(self, c: int) -> Lists:
         """For every attribute of source c, the rows of the table that have it."""
         slots, source = self.scores.index.slots[c], self.scores.encoder.sources[c]
         K = max(len(slots.terms), 1)
@@ -212,7 +217,7 @@ class Adjoint:
         pairs = np.arange(len(attributes))
         rows = self.scores.index.of_forms(c)[pairs // K * slots.n_slots + slot_of[pairs % K]]
         attributes[rows < 0] = -1
-        lists = Lists.collect(attributes, counts)
+        lists = Lists.collect(attributes, np.zeros(self.scores.encoder.n_attributes, np.int64))
         lists.entries[:] = rows[lists.entries]
         return lists
 
