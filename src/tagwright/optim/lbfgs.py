@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 
 from tagwright._jit import tight_kernel
-from tagwright.arrays import Doubles, Vectors, empty_rows
+from tagwright.arrays import Doubles, Vectors, add_scaled, empty_rows
 from tagwright.objective.evaluation import Objective
 from tagwright.optim.descent import PLAIN, Minimum, Point, Trail, descend, search_line
 
@@ -91,22 +91,35 @@ def multiply_pairs(
     `end` − 1 alone, in tiles that stay in the nearest cache. work [m, TILE]: D y."""
     m = out.shape[1]
     for first in range(begin, end, TILE):
-        n = min(TILE, end - first)
+        last = min(first + TILE, end)
         for i in range(m):
-            for t in range(n):
-                work[i, t] = pairs[2 * i + 1][first + t]
-            if D.shape[0] > 0:
-                for t in range(n):
-                    work[i, t] *= D[first + t]
+            copy_product(pairs[2 * i + 1][first:last], D[first:last], work[i])
         for i in range(m):
-            for j in range(i, m + 1):
-                y = g if j == m else pairs[2 * j + 1]
-                of_s, of_y = 0.0, 0.0
-                for t in range(n):
-                    of_s += pairs[2 * i][first + t] * y[first + t]
-                    of_y += work[i, t] * y[first + t]
-                out[0, i, j] += of_s
-                out[1, i, j] += of_y
+            for j in range(i, m):
+                add_products_with(pairs[2 * j + 1][first:last], pairs[2 * i][first:last], work[i], out[:, i, j])
+            add_products_with(g[first:last], pairs[2 * i][first:last], work[i], out[:, i, m])
+
+
+@tight_kernel
+def copy_product(y: Doubles, D: Doubles, out: Doubles) -> None:
+    """out = D y; D is empty where it is 1."""
+    if D.shape[0] == 0:
+        for t in range(y.shape[0]):
+            out[t] = y[t]
+    else:
+        for t in range(y.shape[0]):
+            out[t] = D[t] * y[t]
+
+
+@tight_kernel
+def add_products_with(y: Doubles, a: Doubles, b: Doubles, out: Doubles) -> None:
+    """out += aᵀy, bᵀy."""
+    of_a, of_b = 0.0, 0.0
+    for t in range(y.shape[0]):
+        of_a += a[t] * y[t]
+        of_b += b[t] * y[t]
+    out[0] += of_a
+    out[1] += of_b
 
 
 @tight_kernel
@@ -118,18 +131,12 @@ def add_pairs(
     for first in range(begin, end, TILE):
         last = min(first + TILE, end)
         for t in range(first, last):
-            out[t] = -g[t]
+            out[t] = -gamma * g[t]
         for i in range(of_y.shape[0]):
-            for t in range(first, last):
-                out[t] += of_y[i] * pairs[2 * i + 1][t]
-        for t in range(first, last):
-            out[t] *= gamma
-        if D.shape[0] > 0:
-            for t in range(first, last):
-                out[t] *= D[t]
+            add_scaled(out[first:last], gamma * of_y[i], pairs[2 * i + 1][first:last])
+        copy_product(out[first:last], D[first:last], out[first:last])
         for i in range(of_s.shape[0]):
-            for t in range(first, last):
-                out[t] += of_s[i] * pairs[2 * i][t]
+            add_scaled(out[first:last], of_s[i], pairs[2 * i][first:last])
 
 
 class LBFGS:
