@@ -7,6 +7,8 @@ from collections.abc import Callable
 import numpy as np
 
 from tagwright.objective.evaluation import Objective, ValueAndGradient
+from tagwright.optim.descent import Point
+from tagwright.optim.lbfgs import Pair
 
 
 def as_objective(function: Callable[[np.ndarray], tuple[float, np.ndarray]]) -> Objective:
@@ -28,3 +30,9 @@ def rosenbrock(w: np.ndarray) -> tuple[float, np.ndarray]:
     x, y = w
     value = (1 - x) ** 2 + 100 * (y - x * x) ** 2
     return value, np.array([-2 * (1 - x) - 400 * x * (y - x * x), 200 * (y - x * x)])
+
+
+def pair_of(s: np.ndarray, y: np.ndarray) -> Pair:
+    """As if the first point were 0."""
+    zero = np.zeros(len(s))
+    return Pair.between(Point(zero, 0.0, zero), Point(s, 0.0, y))

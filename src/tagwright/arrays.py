@@ -103,10 +103,13 @@ def inner(a: Doubles, b: Doubles) -> float:
 
 
 @kernel
-def add_scaled(a: Doubles, factor: float, b: Doubles) -> None:
-    """a += factor · b."""
+def add_scaled(a: Doubles, factor: float, b: Doubles) -> float:
+    """a += factor · b; returns Σ b_i²."""
+    total = 0.0
     for i in range(a.shape[0]):
         a[i] += factor * b[i]
+        total += b[i] * b[i]
+    return total
 
 
 @kernel
@@ -242,9 +245,9 @@ class Vectors:
         """√Σ a_i²."""
         return math.sqrt(self.inner(a, a))
 
-    def add_scaled(self, a: Doubles, factor: float, b: Doubles) -> None:
-        """a += factor · b."""
-        self.of_pieces(lambda begin, end: add_scaled(a[begin:end], factor, b[begin:end]), len(a))
+    def add_scaled(self, a: Doubles, factor: float, b: Doubles) -> float:
+        """a += factor · b; returns Σ b_i²."""
+        return sum(self.of_pieces(lambda begin, end: add_scaled(a[begin:end], factor, b[begin:end]), len(a)))
 
     def sum_of(self, a: Doubles, factor: float, b: Doubles) -> Doubles:
         """a + factor · b."""

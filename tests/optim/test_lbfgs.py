@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from landscapes import quadratic, rosenbrock
+from landscapes import pair_of, quadratic, rosenbrock
 
 from tagwright.arrays import Vectors, Workers
 from tagwright.objective.evaluation import ValueAndGradient
@@ -30,7 +30,7 @@ def test_direction_is_the_inverse_hessian_times_the_gradient() -> None:
     rng = np.random.default_rng(2)
     A = np.diag([1.0, 4.0, 9.0])
     s = rng.normal(size=3)
-    memory = remember((), s, A @ s, 5)
+    memory = remember((), pair_of(s, A @ s), 5)
     np.testing.assert_allclose(quasi_newton_direction(memory, A @ s), -s, atol=1e-12)
 
 
@@ -59,7 +59,7 @@ def test_direction_is_that_of_the_two_loops(n_pairs: int, given: bool) -> None:
     pairs = [(s, curvature * s) for s in rng.normal(size=(n_pairs, n))]
     memory: tuple[np.ndarray, ...] = ()
     for s, y in pairs:
-        memory = remember(memory, s, y, n_pairs)
+        memory = remember(memory, pair_of(s, y), n_pairs)
     g, workers = rng.normal(size=n), Workers(3)
     expected = two_loops(pairs, g, D)
     for vectors in (Vectors(), Vectors(workers)):
@@ -80,7 +80,8 @@ def test_a_diagonal_is_a_change_of_variables() -> None:
     for s in steps:
         found = quasi_newton_direction(plain, g, scale**2)
         np.testing.assert_allclose(found, scale * quasi_newton_direction(scaled, scale * g), rtol=1e-9)
-        plain, scaled = remember(plain, s, A @ s, 3), remember(scaled, s / scale, scale * (A @ s), 3)
+        plain = remember(plain, pair_of(s, A @ s), 3)
+        scaled = remember(scaled, pair_of(s / scale, scale * (A @ s)), 3)
     assert len(plain) == 9
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from landscapes import as_objective
+from landscapes import as_objective, pair_of
 
 from tagwright.objective.evaluation import Objective
 from tagwright.optim.descent import Point, Trail
@@ -104,7 +104,7 @@ def test_a_step_follows_the_slope_in_every_coordinate_and_stays_in_its_orthant()
     A, b = root @ root.T + np.eye(8), 3 * rng.normal(size=8)
     memory: tuple[np.ndarray, ...] = ()
     for s in rng.normal(size=(4, 8)):
-        memory = remember(memory, s, A @ s, 6)
+        memory = remember(memory, pair_of(s, A @ s), 6)
     w = np.where(np.arange(8) < 3, 0.0, 0.05 * rng.normal(size=8))
     method = OWLQN(0.5)
 

@@ -102,8 +102,8 @@ def _solve_by_descent(
 
     def smooth(weights: Doubles, reference: float = 0.0) -> ValueAndGradient:
         found = objective(weights, reference)
-        vectors.add_scaled(found.gradient, 2.0 * problem.c2, weights)
-        return found._replace(value=found.value + problem.c2 * vectors.inner(weights, weights))
+        square = vectors.add_scaled(found.gradient, 2.0 * problem.c2, weights)
+        return found._replace(value=found.value + problem.c2 * square)
 
     last: State | None = None
 

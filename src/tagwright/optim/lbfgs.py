@@ -19,7 +19,7 @@ The loop around it, when it stops, and the search for the step: optim/descent.py
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -36,12 +36,43 @@ Memory = tuple[Doubles, ...]
 """The last pairs, oldest first, each as three vectors: s, y, and ρ = 1 / sᵀy alone in a vector of one."""
 
 
-def remember(memory: Memory, s: Doubles, y: Doubles, size: int, vectors: Vectors = PLAIN) -> Memory:
+class Pair(NamedTuple):
+    """A step and what it did to the gradient."""
+
+    s: Doubles
+    y: Doubles
+    curvature: float  # sᵀy
+    square: float  # yᵀy
+
+    @classmethod
+    def between(cls, before: Point, after: Point, vectors: Vectors = PLAIN) -> Pair:
+        """s = w' − w and y = g' − g."""
+        n = len(before.weights)
+        s, y = (empty_rows((1, n), np.float64)[0] for _ in range(2))
+        given = after.weights, before.weights, after.gradient, before.gradient, s, y
+        products = vectors.of_pieces(lambda begin, end: subtract(*given, begin, end), n)
+        return cls(s, y, sum(product[0] for product in products), sum(product[1] for product in products))
+
+
+@tight_kernel
+def subtract(
+    w1: Doubles, w0: Doubles, g1: Doubles, g0: Doubles, s: Doubles, y: Doubles, begin: int, end: int
+) -> tuple[float, float]:
+    """s = w1 − w0 and y = g1 − g0 from `begin` to `end` − 1, and this part of sᵀy and yᵀy."""
+    curvature, square = 0.0, 0.0
+    for i in range(begin, end):
+        s[i] = w1[i] - w0[i]
+        y[i] = g1[i] - g0[i]
+        curvature += s[i] * y[i]
+        square += y[i] * y[i]
+    return curvature, square
+
+
+def remember(memory: Memory, pair: Pair, size: int) -> Memory:
     """The memory with one more pair, of at most `size`; unchanged if the curvature is not safely positive."""
-    product = vectors.inner(s, y)
-    if product <= 1e-10 * vectors.inner(y, y):
+    if pair.curvature <= 1e-10 * pair.square:
         return memory
-    return (*memory, s, y, np.array([1.0 / product]))[-3 * size :]
+    return (*memory, pair.s, pair.y, np.array([1.0 / pair.curvature]))[-3 * size :]
 
 
 def quasi_newton_direction(
@@ -158,9 +189,7 @@ class LBFGS:
         found = search_line(objective, here, direction, first, vectors=vectors)
         if found is None:
             return None
-        s = vectors.sum_of(found.weights, -1.0, here.weights)
-        y = vectors.sum_of(found.gradient, -1.0, here.gradient)
-        return found, remember(trail.memory, s, y, self.size, vectors)
+        return found, remember(trail.memory, Pair.between(here, found, vectors), self.size)
 
 
 def minimise_lbfgs(

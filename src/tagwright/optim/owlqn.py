@@ -22,7 +22,7 @@ import numpy as np
 from tagwright.arrays import Doubles, inner, norm
 from tagwright.objective.evaluation import Objective, ValueAndGradient
 from tagwright.optim.descent import Minimum, Point, Trail, descend
-from tagwright.optim.lbfgs import Memory, quasi_newton_direction, remember
+from tagwright.optim.lbfgs import Memory, Pair, quasi_newton_direction, remember
 
 DECREASE = 1e-4
 MOST_STEPS = 30
@@ -60,8 +60,8 @@ class OWLQN:
             reference = found.reference
             move = weights - here.weights
             if found.value <= here.value + DECREASE * inner(slope, move) and found.value < here.value:
-                memory = remember(trail.memory, move, found.gradient - here.gradient, self.size)
-                return Point.evaluated(weights, found, step), memory
+                point = Point.evaluated(weights, found, step)
+                return point, remember(trail.memory, Pair.between(here, point), self.size)
             step /= 2
         return None
 
