@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pickle
 import subprocess
 import sys
 import zlib
@@ -13,6 +14,7 @@ import pytest
 
 from tagwright import _jit, _numba_internals
 from tagwright._machine_code import ENDING
+from tagwright.compat import llvm_binding
 
 pytestmark = pytest.mark.skipif(not _jit.JIT, reason="there is no Numba")
 
@@ -106,6 +108,19 @@ def test_machine_code_is_loaded_without_the_compiler(tmp_path: Path) -> None:
 def kept(folder: Path) -> list[Path]:
     """The files of machine code, by name."""
     return sorted((folder / "cache").rglob(f"*{ENDING}"))
+
+
+def test_what_is_kept_is_machine_code_alone(tmp_path: Path) -> None:
+    """No bitcode but the name of the function that Python calls, no text about types."""
+    (tmp_path / "kernels.py").write_text(KERNELS)
+    run(FIRST, tmp_path)
+    for path in kept(tmp_path):
+        (_, _, (machine_code, bitcode)), function, _, _, _, _, types, *_ = pickle.loads(path.read_bytes()[4:])
+        module = llvm_binding.parse_bitcode(bitcode)
+        assert [name.name for name in module.global_variables] == [function.llvm_cpython_wrapper_name]
+        assert list(module.functions) == []
+        assert types == ""
+        assert len(machine_code) > len(bitcode)
 
 
 def names(folder: Path) -> set[str]:

@@ -14,6 +14,9 @@ which has the files. What differs from Numba's own cache:
 - What it loads. Numba's cache prepares to compile before it loads anything (0.17 s; with SciPy installed 0.2 s more),
   although machine code needs none of that. It does need the functions that count references to arrays, for kernels that
   do count: `rtsys.initialize`, 25 ms.
+- What it keeps. Numba keeps LLVM's bitcode beside the machine code, so that a kernel that was loaded can be put into
+  one that is compiled. Here parts are made from their sources, so the bitcode is left out (`machine_code_alone`): it
+  was three quarters of a file, and reading it most of the time to load one.
 - Code in wheels, which is for more than one CPU (`portable_machine`).
 
 **Parts** (`link_into_callers`). Numba makes a kernel that is called by another a finished thing first: optimised, with
@@ -36,6 +39,7 @@ from typing import Any
 
 from tagwright._machine_code import PORTABLE, Claim, KernelFiles, runs_portable_code
 from tagwright.compat import (
+    llvm,
     llvm_binding,
     numba,
     numba_codegen,
@@ -67,11 +71,17 @@ def keep_machine_code(kernel: Any, *, counted: bool) -> None:
         kernel.enable_caching()
 
 
+@cache
+def parts_can_be_linked() -> bool:
+    """Whether Numba has all that `link_into_callers` needs."""
+    library = getattr(numba_codegen, "JITCodeLibrary", None)
+    return all(hasattr(library, name) for name in LIBRARY_METHODS)
+
+
 def link_into_callers(kernel: Any, options: dict[str, Any]) -> None:
     """Let `kernel`, which Numba made with these options, be a part of the kernels that call it. Called from Python, it
     is what Numba made."""
-    library = getattr(numba_codegen, "JITCodeLibrary", None)
-    if not hasattr(kernel, "get_call_template") or not all(hasattr(library, name) for name in LIBRARY_METHODS):
+    if not hasattr(kernel, "get_call_template") or not parts_can_be_linked():
         return
     part: Any = None
 
@@ -206,7 +216,10 @@ class KernelCache:
             Claim.release()
             return
         machine = describe_machine(*compiled.codegen.magic_tuple())
-        self._files.save(str(signature), machine, numba_serialize.dumps(compiled._reduce()))
+        kept = compiled._reduce()
+        if parts_can_be_linked():
+            kept = machine_code_alone(kept, compiled.fndesc.llvm_cpython_wrapper_name)
+        self._files.save(str(signature), machine, numba_serialize.dumps(kept))
 
     def flush(self) -> None:
         for path in self._files.files():
@@ -219,6 +232,18 @@ class KernelCache:
     def enable(self) -> None: ...
 
     def disable(self) -> None: ...
+
+
+def machine_code_alone(reduced: tuple[Any, ...], entry: str) -> tuple[Any, ...]:
+    """What Numba's CompileResult is made of, without what only its compiler reads: the text of types, and the bitcode.
+    Of that a module is left which says that `entry` is defined, the function that Python calls."""
+    (name, kind, (machine_code, _)), fndesc, environment, signature, object_mode, lifted, _, *rest = reduced
+    assert llvm is not None
+    module = llvm.Module(name)
+    module.triple = llvm_binding.get_process_triple()
+    llvm.GlobalVariable(module, llvm.IntType(8), entry).initializer = llvm.Constant(llvm.IntType(8), 0)
+    names = llvm_binding.parse_assembly(str(module)).as_bitcode()
+    return (name, kind, (machine_code, names)), fndesc, environment, signature, object_mode, lifted, "", *rest
 
 
 def describe_machine(triple: str, cpu: str, features: str) -> str:

@@ -120,7 +120,8 @@ class StringTable(NamedTuple):
     def build(cls, strings: Strings) -> StringTable:
         """Of distinct strings."""
         slots = slots_for(strings.n)
-        insert_strings(strings, np.arange(strings.n), strings.n, slots)
+        if strings.n:  # an empty one is made on import: no kernel for that
+            insert_strings(strings, np.arange(strings.n), strings.n, slots)
         return cls(strings, slots)
 
 
