@@ -15,16 +15,18 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tagwright.arrays import Ints
-from tagwright.attributes.class_tree import find_paths
-from tagwright.attributes.exchange import Tell, learn_classes
 from tagwright.errors import DataError, ParameterError
 from tagwright.text.hash_tables import StringTable
 from tagwright.text.spelling import ClusterTables
 from tagwright.text.strings import Strings
+
+if TYPE_CHECKING:
+    from tagwright.attributes.exchange import Tell
 
 
 class WordClusters:
@@ -48,6 +50,9 @@ class WordClusters:
         min_count: rarer words get no cluster. tell: called after every pass over all words with its number, and with
         how many words have moved.
         """
+        from tagwright.attributes.class_tree import find_paths
+        from tagwright.attributes.exchange import learn_classes
+
         if n_clusters < 2 or min_count < 1:
             found = f"{n_clusters!r} and {min_count!r}"
             raise ParameterError(f"n_clusters must be at least 2 and min_count at least 1, found {found}")

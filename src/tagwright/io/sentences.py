@@ -12,7 +12,7 @@ file is never held as a whole. See formats.py for the rules of format="auto", li
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Protocol
+from typing import Any, Protocol
 
 from tagwright.errors import DataError
 from tagwright.io.format import Format
@@ -43,13 +43,18 @@ class Sentences(Iterator[Sentence]):
         return next(self._sentences)
 
     def collect(self) -> tuple[list[list[Item]], list[list[str]]]:
-        """All items and labels as (X, y), for sentences that are read with labels; their lines are let go."""
+        """All items and labels as (X, y), for sentences that are read with labels; their lines are let go. What occurs
+        again is the same object: most words do, and strings take more room than anything else of the training data."""
+        known: dict[Any, Any] = {}
         X: list[list[Item]] = []
         y: list[list[str]] = []
         for sentence in self:
             assert sentence.labels is not None
-            X.append(list(sentence.items))
-            y.append(sentence.labels)
+            items: list[Any] = list(sentence.items)
+            if not isinstance(items[0], dict):  # those are not alike
+                items = list(map(known.setdefault, items, items))
+            X.append(items)
+            y.append(list(map(known.setdefault, sentence.labels, sentence.labels)))
         return X, y
 
 

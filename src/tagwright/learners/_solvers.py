@@ -16,10 +16,8 @@ from typing import Any
 import numpy as np
 
 from tagwright.arrays import Doubles, Vectors, Workers
-from tagwright.errors import ParameterError
 from tagwright.learners._checkpoint import Checkpoint, State
 from tagwright.learners._watch import Watch
-from tagwright.losses.run import Loss, sum_of_terms
 from tagwright.objective.evaluation import ValueAndGradient
 from tagwright.objective.problem import TrainingProblem
 from tagwright.optim.conjugate_gradient import minimise_cg
@@ -30,29 +28,8 @@ from tagwright.optim.progress import Progress
 from tagwright.optim.stochastic import RATE, AdaGradState, AveragedAdaGrad, Epoch, minimise_stochastic
 from tagwright.scores.wide_rows import TokenData
 
-SOLVERS = ("auto", "lbfgs", "owlqn", "cg", "sgd")
-TOLERANCES = {"lbfgs": 1e-3, "owlqn": 1e-4, "cg": 1e-5, "sgd": 0.1}
-"""By default. On four dev sets, L-BFGS with 1e-3 and with 1e-5 differ by 0.03 points at most, by 0.01 on average, and
-1e-5 takes twice as many iterations (docs/solvers.md)."""
 SETTLED = 2e-3
 """With a dev set, a descent may end where the objective improves by no more over as many iterations."""
-
-
-def choose_solver(solver: str, loss: Loss, c1: float) -> str:
-    """What "auto" means; a solver that cannot minimise the loss or the penalty is refused."""
-    if solver == "auto":
-        return "owlqn" if c1 > 0 else "lbfgs"
-    if c1 > 0 and solver != "owlqn":
-        raise ParameterError(
-            f"solver={solver!r} cannot minimise an L1 penalty, found c1={c1!r}; "
-            'use solver="owlqn" or "auto", or leave c1 at 0'
-        )
-    if solver == "sgd" and loss.add_up is not sum_of_terms:
-        raise ParameterError(
-            "solver='sgd' needs a loss that is a sum over sentences, which the exp losses are not; "
-            'use loss="sequence_log" or "pointwise_log", or solver="lbfgs" or "cg"'
-        )
-    return solver
 
 
 @dataclass(frozen=True, slots=True)

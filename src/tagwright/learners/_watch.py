@@ -22,14 +22,12 @@ from typing import Generic, Protocol, Self, TypeVar, cast
 import numpy as np
 
 from tagwright.arrays import Ints
-from tagwright.chunks import are_span_labels
 from tagwright.encode.batch import Batch
 from tagwright.encode.text import Sentences, Text
 from tagwright.errors import ConvergenceWarning, ParameterError, warn
 from tagwright.learners._base import SequenceTagger
 from tagwright.learners._decoder import Decoder
 from tagwright.learners._labels import Labels, check_labels, number_labels
-from tagwright.metrics import evaluate
 from tagwright.optim.progress import Callback, Progress
 
 
@@ -49,6 +47,9 @@ class DevSet:
             if X is not None or y is not None:
                 raise ParameterError("give both X_dev and y_dev, or neither")
             return None
+        from tagwright.chunks import are_span_labels
+        from tagwright.metrics import evaluate
+
         text = Text.build(X, argument="X_dev", width=model.encoder_.width)
         flat = check_labels(y, text, argument="y_dev")
         counted = flat and not are_span_labels(set(flat))
@@ -63,6 +64,8 @@ class DevSet:
         labels = decoder.best(self.data)
         if self.numbers is not None:
             return 100.0 * int(np.count_nonzero(labels == self.numbers)) / len(labels)
+        from tagwright.metrics import evaluate
+
         found = iter(map(self.names.__getitem__, labels.tolist()))
         predicted = [list(islice(found, len(gold))) for gold in self.gold]
         return evaluate(self.gold, predicted).f1 or 0.0

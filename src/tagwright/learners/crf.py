@@ -3,7 +3,8 @@
     p(y | x) = exp F(x, y; w) / Z(x)                        F: chain/lattice.py
     minimise   loss(w) + c1 ‖w‖₁ + c2 ‖w‖²                  c1, c2 as CRFsuite has them
 
-Lafferty, McCallum and Pereira 2001; LOSS section 3. Loss: losses/. Solvers: _solvers.py and optim/.
+Lafferty, McCallum and Pereira 2001; LOSS section 3. Loss: losses/. Solvers: _solvers.py and optim/. These and
+objective/ are imported when a training begins: a model that only tags starts without them.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import os
 from collections.abc import Mapping
 from functools import partial
 from itertools import chain
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
@@ -40,17 +41,19 @@ from tagwright.learners._estimator import (
 )
 from tagwright.learners._importance import LABEL_WEIGHTS, SampleWeight, token_weights
 from tagwright.learners._labels import Labels, PartialLabels, learn_dictionary, read_training_labels
-from tagwright.learners._solvers import SOLVERS, TOLERANCES, Limits, choose_solver, solve
 from tagwright.learners._watch import DevSet, Watch, all_callbacks, warn_of_end
-from tagwright.learners._weights import transfer_weights
 from tagwright.losses import LOSSES
-from tagwright.losses.partial_log import PartialLog, possible_transitions
-from tagwright.losses.run import Loss, sum_of_terms
-from tagwright.objective.problem import TrainingProblem, WeightParts
-from tagwright.objective.threads import ThreadedObjective
 from tagwright.scores.linear import LinearMap
 from tagwright.scores.pattern import find_pattern
 
+if TYPE_CHECKING:
+    from tagwright.losses.run import Loss
+    from tagwright.objective.problem import TrainingProblem
+
+SOLVERS = ("auto", "lbfgs", "owlqn", "cg", "sgd")
+TOLERANCES = {"lbfgs": 1e-3, "owlqn": 1e-4, "cg": 1e-5, "sgd": 0.1}
+"""By default. On four dev sets, L-BFGS with 1e-3 and with 1e-5 differ by 0.03 points at most, by 0.01 on average, and
+1e-5 takes twice as many iterations (docs/solvers.md)."""
 ORDER = Range(lambda value: is_whole(value, 1) and value <= 2, "1 or 2")
 
 
@@ -113,7 +116,17 @@ class LinearChain(SequenceTagger):
     def check_params(self) -> None:
         """Refuse parameters outside their ranges, or that contradict each other."""
         super().check_params()
-        choose_solver(self.solver, self._choose_loss(), self.c1)
+        solver = self._choose_solver()
+        if self.c1 > 0 and solver != "owlqn":
+            raise ParameterError(
+                f"solver={solver!r} cannot minimise an L1 penalty, found c1={self.c1!r}; "
+                'use solver="owlqn" or "auto", or leave c1 at 0'
+            )
+        if solver == "sgd" and not self._choose_loss().is_sum:
+            raise ParameterError(
+                "solver='sgd' needs a loss that is a sum over sentences, which the exp losses are not; "
+                'use loss="sequence_log" or "pointwise_log", or solver="lbfgs" or "cg"'
+            )
 
     def fit(  # type: ignore[override]  # the options are named
         self,
@@ -139,12 +152,19 @@ class LinearChain(SequenceTagger):
         before: Self | None,
         sample_weight: SampleWeight | None = None,
     ) -> None:
+        from tagwright.learners._weights import transfer_weights
+        from tagwright.losses.partial_log import PartialLog
+        from tagwright.losses.run import Loss, sum_of_terms
+        from tagwright.objective.problem import TrainingProblem
+        from tagwright.objective.threads import ThreadedObjective
+
         text = self._read_text(X)
         given = read_training_labels(y, text, partial=self._takes_partial_labels())
         names, sets = given.names, given.sets
         features = self._choose_features(text, set(names))
         encoder, (data,) = Encoder.learn(features, [text], min_conjunction=self.min_conjunction)
         data = data._replace(labels=given.numbers)
+        del text, given  # training needs their room
         given_weights = sample_weight is not None or self.label_weights
         weights = token_weights(data, names, sample_weight, self.label_weights) if given_weights else None
         pattern = find_pattern(
@@ -171,6 +191,12 @@ class LinearChain(SequenceTagger):
         finally:
             workers.close()
 
+    def _choose_solver(self) -> str:
+        """What "auto" means."""
+        if self.solver == "auto":
+            return "owlqn" if self.c1 > 0 else "lbfgs"
+        return self.solver
+
     def _choose_loss(self) -> Loss:
         """What is minimised where all labels are known."""
         raise NotImplementedError
@@ -196,6 +222,9 @@ class LinearChain(SequenceTagger):
 
     def _free_weights(self, vector: Doubles, data: Batch, label_sets: Bools) -> Bools:
         """Which weights may move: those of transitions and boundaries only where they are wanted."""
+        from tagwright.losses.partial_log import possible_transitions
+        from tagwright.objective.problem import WeightParts
+
         free = np.ones(len(vector), np.bool_)
         parts = WeightParts.split(free, len(self.labels_))  # type: ignore[arg-type]  # views of flags, not of numbers
         if not self.all_possible_transitions:
@@ -208,6 +237,8 @@ class LinearChain(SequenceTagger):
     def _train(
         self, problem: TrainingProblem, dev: DevSet | None, checkpoint: Checkpoint | None, workers: Workers
     ) -> None:
+        from tagwright.learners._solvers import Limits, solve
+
         scores = problem.scores
 
         def decode(w: Doubles, table: Floats | None = None) -> Decoder:
@@ -217,7 +248,7 @@ class LinearChain(SequenceTagger):
             linear = scores.at(weights.attributes, workers, table)
             return self.decoder_type(linear, *chain, dictionary=problem.dictionary, trigrams=trigrams)
 
-        solver = choose_solver(self.solver, problem.loss, self.c1)
+        solver = self._choose_solver()
         limits = Limits(self.max_iterations, TOLERANCES[solver] if self.tolerance is None else self.tolerance)
         table = None if dev is None else zero_rows((scores.index.n_rows, scores.width), scores.dtype)  # for all rounds
         callbacks = all_callbacks(self.callbacks, self.verbose)

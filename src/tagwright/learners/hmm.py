@@ -37,9 +37,7 @@ from tagwright.learners._estimator import ANYTHING, NATURAL, POSITIVE, fitted, o
 from tagwright.learners._labels import Labels
 from tagwright.learners._watch import DevSet, all_callbacks
 from tagwright.model_file import restore_pointers
-from tagwright.objective.problem import count_gold
 from tagwright.optim.progress import Progress
-from tagwright.scores.expanded import expand
 from tagwright.scores.linear import LinearMap, LinearScores
 from tagwright.scores.pattern import Pattern
 from tagwright.scores.tables import LabelCounts, Spelling, TableScores, chain_tables
@@ -74,6 +72,8 @@ class HMM(SequenceTagger):
 
     def _fit(self, X: Sentences, y: Labels, X_dev: Sentences | None, y_dev: Labels | None, before: Self | None) -> None:
         """Count. A dev set is scored and decides nothing."""
+        from tagwright.objective.problem import count_gold
+
         began = time.perf_counter()
         text, names, encoder, data = self._read_training(X, y)
         self.labels_, self.encoder_ = names, encoder
@@ -111,6 +111,8 @@ class HMM(SequenceTagger):
 
     def _learn_attributes(self, data: Batch) -> tuple[LinearScores, float]:
         """Weights log(1 + c(a, y) / (κ p(y))), and log p(x | y) of the training data."""
+        from tagwright.scores.expanded import expand
+
         Y, N, smoothing = len(self.labels_), data.n_tokens, self.smoothing
         tokens = expand(self.encoder_, data)
         labels = np.repeat(data.labels, np.diff(tokens.pointers))

@@ -11,14 +11,17 @@ into an ordinary lattice (chain/local_normalisation.py).
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from tagwright.arrays import Floats
 from tagwright.chain.local_normalisation import normalise_locally
 from tagwright.encode.batch import Batch
 from tagwright.learners._decoder import Decoder, Rows
 from tagwright.learners._estimator import FLAG, parameter
 from tagwright.learners.crf import LinearChain
-from tagwright.losses.local_log import local_log
-from tagwright.losses.run import Loss, sum_of_terms
+
+if TYPE_CHECKING:
+    from tagwright.losses.run import Loss
 
 
 class LocalDecoder(Decoder):
@@ -45,4 +48,7 @@ class MEMM(LinearChain):
     )
 
     def _choose_loss(self) -> Loss:
+        from tagwright.losses.local_log import local_log
+        from tagwright.losses.run import Loss, sum_of_terms
+
         return Loss(local_log, sum_of_terms)

@@ -6,7 +6,7 @@ LM-POS algorithm 1, LOSS algorithm 1; Collins 2002. The algorithm itself: optim/
 from __future__ import annotations
 
 import time
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
@@ -17,13 +17,12 @@ from tagwright.learners._decoder import Decoder
 from tagwright.learners._estimator import FLAG, NOT_NEGATIVE, WHOLE, fitted, parameter
 from tagwright.learners._labels import Labels
 from tagwright.learners._watch import DevSet, Watch, all_callbacks, warn_of_end
-from tagwright.learners._weights import transfer_weights
-from tagwright.objective.problem import WeightParts
-from tagwright.optim.online import AveragedPerceptron
 from tagwright.optim.progress import Progress
 from tagwright.scores.linear import LinearMap
 from tagwright.scores.pattern import find_pattern
-from tagwright.scores.wide_rows import TokenData
+
+if TYPE_CHECKING:
+    from tagwright.optim.online import AveragedPerceptron
 
 PORTION = 512
 """Sentences a kernel call: between calls Ctrl-C is heard."""
@@ -68,6 +67,10 @@ class StructuredPerceptron(SequenceTagger):
 
     def _fit(self, X: Sentences, y: Labels, X_dev: Sentences | None, y_dev: Labels | None, before: Self | None) -> None:
         """Train online."""
+        from tagwright.learners._weights import transfer_weights
+        from tagwright.optim.online import AveragedPerceptron
+        from tagwright.scores.wide_rows import TokenData
+
         _, names, encoder, data = self._read_training(X, y)
         pattern = find_pattern(encoder, data, len(names), all_states=self.all_possible_states, min_count=self.min_count)
         scores = LinearMap.build(encoder, pattern, len(names), np.float32)
@@ -92,6 +95,8 @@ class StructuredPerceptron(SequenceTagger):
             workers.close()
 
     def _decode(self, scores: LinearMap, vector: Doubles) -> Decoder:
+        from tagwright.objective.problem import WeightParts
+
         weights = WeightParts.split(vector, len(self.labels_))
         return Decoder(scores.at(weights.attributes), *self._constrain(weights.transition, weights.start, weights.stop))
 

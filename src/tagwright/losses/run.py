@@ -94,6 +94,11 @@ class Loss:
     add_up: Callable[[Doubles, Doubles, float], Total]  # terms, their weights, the reference of the pass
     rate: float | None = None  # of a sequence loss (chain/label_chain.py), for objective/sequence_pass.py
 
+    @property
+    def is_sum(self) -> bool:
+        """Whether it is a sum over sentences."""
+        return self.add_up is sum_of_terms
+
 
 def first_order(run: SentenceRun, chain: LabelChain) -> Chain:
     """The chain of a loss that knows neither trigrams nor candidate labels."""

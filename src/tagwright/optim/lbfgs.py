@@ -189,6 +189,7 @@ class LBFGS:
         found = search_line(objective, here, direction, first, vectors=vectors)
         if found is None:
             return None
+        del direction  # the new pair takes its room
         return found, remember(trail.memory, Pair.between(here, found, vectors), self.size)
 
 

@@ -34,8 +34,8 @@ ENTRIES_A_PIECE = 1 << 14
 class Lists:
     """Lists of numbers for some keys: key keys[k] owns entries[pointers[k] : pointers[k + 1]]."""
 
-    keys: Longs
-    pointers: Longs
+    keys: Ints
+    pointers: Ints
     entries: Ints
     cuts: list[tuple[int, int]]
 
@@ -55,7 +55,7 @@ class Lists:
         sort_by_owner(owner, counts, entries)
         counts[keys] = 0
         pieces = min(PIECES, 1 + len(entries) // ENTRIES_A_PIECE)
-        return cls(keys, pointers, entries, cut_evenly(sizes + 1, pieces))
+        return cls(keys.astype(np.int32), pointers.astype(np.int32), entries, cut_evenly(sizes + 1, pieces))
 
 
 @tight_kernel
@@ -98,7 +98,7 @@ def list_attributes(codes: Ints, slot_terms: Longs, slot_bases: Longs, attribute
 
 @tight_kernel
 def sum_tokens(
-    keys: Longs, pointers: Longs, tokens: Ints, fresh: Bools, gradient: Floats, out: Floats, first: int, last: int
+    keys: Ints, pointers: Ints, tokens: Ints, fresh: Bools, gradient: Floats, out: Floats, first: int, last: int
 ) -> None:
     """out[r] += Σ gradient rows of the tokens that read row r, for the keys `first` to `last` − 1. `fresh`: which of
     them begin a new sum."""
@@ -123,7 +123,7 @@ def sum_tokens(
 
 @tight_kernel
 def sum_entries(
-    keys: Longs, pointers: Longs, rows: Ints, values: Floats, pattern_pointers: Longs, labels: Ints, gradient: Floats,
+    keys: Ints, pointers: Ints, rows: Ints, values: Floats, pattern_pointers: Longs, labels: Ints, gradient: Floats,
     out: Doubles, first: int, last: int,
 ) -> None:  # fmt: skip
     """out[w] += Σ v · gradient[r, label(w)] over the rows r that have the attribute of weight w."""
