@@ -202,3 +202,14 @@ def test_real_corpora(path: str, n_sentences: int, n_words: int, format: str, sc
         for sentence in sentences:
             write_sentence(stream, sentence, sentence.labels or [], reading.layout)
         assert stream.getvalue().encode() == (DATA / path).read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("text", "options"), [("a X\nb Y\n\na X\nb Y\n", {}), ("a b X\nc d Y\n\na b X\nc d Y\n", {"n_inputs": 2})]
+)
+def test_what_occurs_again_is_one_object(text: str, options: dict[str, Any]) -> None:
+    """A string takes more room than all that training makes of a token."""
+    X, y = read_sentences(io.StringIO(text), format="columns", **options).collect()
+    assert X[0] == X[1]
+    assert all(a is b for a, b in zip(X[0] + y[0], X[1] + y[1], strict=True))
+    assert X[0] is not X[1]

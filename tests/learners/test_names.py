@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
+from warnings import catch_warnings
 
 import pytest
 
 import tagwright
-from tagwright import learners
+from tagwright import CRF, HMM, MEMM, StructuredPerceptron, learners
+from tagwright.errors import ConvergenceWarning
 from tagwright.learners import LEARNERS, SequenceTagger
 
 
@@ -32,3 +35,32 @@ def test_a_learner_comes_alone() -> None:
     modules = found.stdout.splitlines()
     assert "tagwright.learners.hmm" in modules
     assert "tagwright.learners.crf" not in modules
+
+
+TRAINING = (
+    "tagwright.losses.", "tagwright.objective", "tagwright.learners._solvers", "tagwright.learners._weights",
+    "tagwright.optim.descent", "tagwright.optim.stochastic", "tagwright.optim.online", "tagwright.scores.adjoint",
+    "tagwright.scores.wide_rows", "tagwright.scores.expanded", "tagwright.metrics", "tagwright.attributes.exchange",
+)  # fmt: skip
+
+
+def test_tagging_imports_nothing_that_trains(tmp_path: Path) -> None:
+    """A model that is loaded may be of any of these learners, with whatever loss and penalty."""
+    X, y = [["a", "b"], ["b"], ["a"]], [["A", "B"], ["B"], ["A"]]
+    models: list[SequenceTagger] = [
+        HMM(), MEMM("s1", max_iterations=2), StructuredPerceptron("s1", epochs=1), CRF("s1", max_iterations=2),
+        CRF("s1", loss="sequence_exp", c1=0.1, max_iterations=2), CRF("s1", order=2, tag_dictionary=1, max_iterations=2),
+    ]  # fmt: skip
+    with catch_warnings(action="ignore", category=ConvergenceWarning):
+        for k, model in enumerate(models):
+            model.fit(X, y).save(tmp_path / f"{k}.tw")
+    code = (
+        "import sys\nfrom tagwright import load\n"
+        "for path in sys.argv[1:]: assert len(load(path).predict([['a', 'c']])[0]) == 2\n"
+        "print(*sys.modules, sep='\\n')"
+    )
+    paths = map(str, sorted(tmp_path.glob("*.tw")))
+    found = subprocess.run([sys.executable, "-c", code, *paths], check=True, capture_output=True, text=True)
+    modules = found.stdout.splitlines()
+    assert {"tagwright.learners.hmm", "tagwright.learners.memm", "tagwright.learners.crf"} <= set(modules)
+    assert [name for name in modules if name.startswith(TRAINING)] == []

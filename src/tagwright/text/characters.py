@@ -8,7 +8,6 @@ A capital is an upper- or title-case letter; a digit is a decimal digit of any s
 
 from __future__ import annotations
 
-import sys
 import unicodedata
 from collections.abc import Callable
 from functools import lru_cache
@@ -50,23 +49,18 @@ def classes_of(text: str) -> tuple[int, int]:
     return class_of(text[0]) if text else 0, rest
 
 
-NO_POINT = sys.maxunicode + 1
-"""The number after the last code point."""
-
-
 class CodePointTable:
     """A number for every code point, for kernels: a cache of a pure function, filled as code points are met, ASCII
     before. 0: not met yet. Threads that fill the same entry write the same number."""
 
     def __init__(self, dtype: type[np.unsignedinteger[Any]], number_of: Callable[[str], int]) -> None:
-        self.numbers: NDArray[Any] = np.zeros(NO_POINT, dtype)
+        self.numbers: NDArray[Any] = np.zeros(0x110000, dtype)
         self._number_of = number_of
         self.meet(np.arange(128, dtype=np.uint32))
 
     def meet(self, points: NDArray[np.uint32]) -> NDArray[Any]:
         """The table, with all these code points in it."""
-        unmet = np.sort(points[self.numbers[points] == 0])
-        for point in unmet[np.diff(unmet, append=NO_POINT) != 0].tolist():  # np.unique would import numpy.ma: 7 ms
+        for point in np.unique(points[self.numbers[points] == 0]).tolist():
             self.numbers[point] = self._number_of(chr(point))
         return self.numbers
 
