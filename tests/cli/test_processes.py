@@ -150,7 +150,8 @@ NOT_FOR_TAGGING = (
     "matplotlib", "scipy.linalg", "sklearn", "pooch", "tagwright.comparison", "tagwright.datasets", "tagwright.plots",
     "tagwright.guided", "tagwright.learners.hmm", "tagwright.hmsvm", "tagwright.kernels.perceptron",
     "tagwright.learners.memm", "tagwright.boosting",
-    "tagwright.learners.structured_perceptron", "tagwright.metrics", "tagwright.chunks", "tagwright.attributes.exchange",
+    "tagwright.learners.structured_perceptron", "tagwright.metrics", "tagwright.chunks",
+    "tagwright.attributes.exchange",
 )  # fmt: skip
 
 

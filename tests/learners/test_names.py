@@ -49,7 +49,7 @@ def test_tagging_imports_nothing_that_trains(tmp_path: Path) -> None:
     X, y = [["a", "b"], ["b"], ["a"]], [["A", "B"], ["B"], ["A"]]
     models: list[SequenceTagger] = [
         HMM(), MEMM("s1", max_iterations=2), StructuredPerceptron("s1", epochs=1), CRF("s1", max_iterations=2),
-        CRF("s1", loss="sequence_exp", c1=0.1, max_iterations=2), CRF("s1", order=2, tag_dictionary=1, max_iterations=2),
+        CRF("s1", loss="sequence_exp", c1=0.1, max_iterations=2), CRF("s1", order=2, max_iterations=2),
     ]  # fmt: skip
     with catch_warnings(action="ignore", category=ConvergenceWarning):
         for k, model in enumerate(models):
