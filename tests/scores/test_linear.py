@@ -17,6 +17,7 @@ from tagwright.encode.batch import Batch
 from tagwright.encode.encoder import Encoder
 from tagwright.encode.text import Text
 from tagwright.losses import LOSSES
+from tagwright.losses.run import Loss
 from tagwright.objective import threads
 from tagwright.objective.problem import TrainingProblem, WeightParts
 from tagwright.objective.threads import ThreadedObjective
@@ -53,11 +54,12 @@ def cut_small(monkeypatch: pytest.MonkeyPatch, block: int) -> None:
 
 
 def make_objective(
-    scores: LinearMap, data: Batch, loss: str, weights: np.ndarray | None = None, n_jobs: int = 1
+    scores: LinearMap, data: Batch, loss: str | Loss, weights: np.ndarray | None = None, n_jobs: int = 1
 ) -> ThreadedObjective:
     """The objective of all weights, with three labels."""
     free = np.ones(scores.pattern.n_weights + 15, np.bool_)
-    problem = TrainingProblem(scores, data, weights, LOSSES[loss], free, np.zeros(len(free)), ThreadedObjective)
+    chosen = LOSSES[loss] if isinstance(loss, str) else loss
+    problem = TrainingProblem(scores, data, weights, chosen, free, np.zeros(len(free)), ThreadedObjective)
     return ThreadedObjective(problem, Workers(n_jobs))
 
 
@@ -240,8 +242,7 @@ def test_one_kernel_for_a_run_gives_what_steps_give(
     rng = np.random.default_rng(5)
     weights, vector = rng.random(data.n_tokens) * 2, rng.normal(size=scores.pattern.n_weights + 15) * scale
     whole = make_objective(scores, data, loss, weights, n_jobs=2)
-    monkeypatch.setitem(LOSSES, loss, replace(LOSSES[loss], rate=None))
-    stepwise = make_objective(scores, data, loss, weights)
+    stepwise = make_objective(scores, data, replace(LOSSES[loss], rate=None), weights)
     assert whole._sequences is not None
     assert stepwise._sequences is None
     repeated = count_calls(monkeypatch, forward_backward, "repeat_in_log_space")
