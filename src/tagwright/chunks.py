@@ -23,6 +23,7 @@ LabelLists = Sequence[Sequence[str]]
 Longs = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 
+OUTSIDE = "O"
 SPAN_PREFIXES = ("B-", "I-", "E-", "S-", "L-", "U-")
 
 _CODES = {prefix: code for code, prefix in enumerate("O.BIE[]S")}
@@ -83,7 +84,7 @@ def has_span_labels(aligned: Aligned) -> bool:
 
 def are_span_labels(labels: AbstractSet[str]) -> bool:
     """Whether every label is O or a span label, and some label is not O."""
-    used = labels - {"O"}
+    used = labels - {OUTSIDE}
     return bool(used) and all(label.startswith(SPAN_PREFIXES) for label in used)
 
 
@@ -104,7 +105,7 @@ def align(gold: LabelLists, predicted: LabelLists, *, name: str = "predicted") -
 
 def find_spans(aligned: Aligned, rules: ChunkRules) -> SpanEvents:
     """All gold, predicted and correct chunks, by the rules in the module's docstring."""
-    parts = [*map(split_prefix, aligned.labels), ("O", "")]  # the last one stands after every sentence
+    parts = [*map(split_prefix, aligned.labels), (OUTSIDE, "")]  # the last one stands after every sentence
     types = sorted({kind for _, kind in parts})
     index = {kind: i for i, kind in enumerate(types)}
     prefixes = np.array([_CODES.get(rules.aliases.get(prefix, prefix), _OTHER) for prefix, _ in parts])
@@ -124,7 +125,7 @@ def _find_borders(prefix: Longs, kind: Longs, rules: ChunkRules) -> tuple[Bools,
     """Where chunks start, and where chunks ended just before. Before a stream stands a boundary, as at its end."""
     previous = np.roll(prefix, 1, axis=1)
     changed = kind != np.roll(kind, 1, axis=1)
-    outside = [_CODES["O"], _CODES["."]]
+    outside = [_CODES[OUTSIDE], _CODES["."]]
     starts = rules.starts[previous, prefix] | (changed & ~np.isin(prefix, outside))
     ends = rules.ends[previous, prefix] | (changed & ~np.isin(previous, outside))
     return starts, ends

@@ -1,15 +1,20 @@
 """How good a tagging is: token, sentence, label and span scores of predicted labels against gold ones.
 
-Stands at the end of the flow: label lists in, numbers and text out. Learners score with it, the command line prints it,
-`significance` compares two systems with the counts made here. All percentages run from 0 to 100.
+Stands at the end of the flow: label lists or label numbers in, numbers and text out.
+
+    lists ─► Aligned (chunks.py) ─► Tally ─► Evaluation
+             label numbers ─┘         └─ of parts of a text: their sum is the tally of the whole
+
+Learners score with it, the command line prints it. All percentages run from 0 to 100.
 
 Spans are counted as conlleval counts them: chunks.py has the rules.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Container, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain
 from typing import Any, NamedTuple
@@ -19,15 +24,16 @@ import numpy as np
 from tagwright.chunks import (
     ALL_SCHEMES,
     CONLLEVAL,
+    OUTSIDE,
     Aligned,
     Bools,
     ChunkRules,
     LabelLists,
     Longs,
     align,
+    are_span_labels,
     check_shape,
     find_spans,
-    has_span_labels,
     split_prefix,
 )  # fmt: skip
 from tagwright.errors import ParameterError
@@ -113,7 +119,7 @@ class Evaluation:
     unknown_accuracy: float | None
     labels: dict[str, Counts]  # most frequent in gold first
     spans: SpanScores | None
-    pairs: dict[tuple[str, str], int]  # tokens per (gold, predicted), only pairs that occur
+    pairs: Mapping[tuple[str, str], int]  # tokens per (gold, predicted), only pairs that occur
 
     @property
     def f1(self) -> float | None:
@@ -177,64 +183,143 @@ def evaluate(
     known: Container[str] | Callable[[str], bool] | None = None,
 ) -> Evaluation:
     """Score predicted labels. With `tokens` (the words) and `known` (a set or a test) also known and unknown words."""
+    return tally_lists(gold, predicted, tokens=tokens, known=known).evaluate()
+
+
+# ---- counting ----
+
+
+@dataclass(slots=True)
+class Tally:
+    """What scores are made of, as sums over sentences: a text may be counted part by part."""
+
+    sentences: int = 0
+    right_sentences: int = 0
+    pairs: Counter[tuple[str, str]] = field(default_factory=Counter)  # tokens per (gold, predicted)
+    words: Counter[tuple[bool, bool]] = field(default_factory=Counter)  # tokens per (word is known, label is right)
+    spans: Counter[tuple[str, str]] = field(default_factory=Counter)  # per (type, one of SIDES)
+
+    def add(self, other: Tally) -> None:
+        """Add what was counted in more sentences."""
+        self.sentences += other.sentences
+        self.right_sentences += other.right_sentences
+        self.pairs.update(other.pairs)
+        self.words.update(other.words)
+        self.spans.update(other.spans)
+
+    @property
+    def gold(self) -> Counter[str]:
+        """Tokens per gold label."""
+        found: Counter[str] = Counter()
+        for (gold, _), n in self.pairs.items():
+            found[gold] += n
+        return found
+
+    def evaluate(self) -> Evaluation:
+        """All scores."""
+        tokens = self.pairs.total()
+        right = sum([n for (gold, predicted), n in self.pairs.items() if gold == predicted])
+        by_known, by_unknown = (self._accuracy_of_words(is_known) for is_known in (True, False))
+        return Evaluation(
+            tokens=tokens,
+            sentences=self.sentences,
+            accuracy=_percent(right, tokens),
+            sentence_accuracy=_percent(self.right_sentences, self.sentences),
+            known_accuracy=by_known,
+            unknown_accuracy=by_unknown,
+            labels=_count_labels(self.pairs),
+            spans=_score_spans(self.spans, self.pairs) if are_span_labels(set(self.gold)) else None,
+            pairs=self.pairs,
+        )
+
+    def _accuracy_of_words(self, known: bool) -> float | None:
+        """None where there are none, or no one asked."""
+        right, wrong = self.words[known, True], self.words[known, False]
+        return _percent(right, right + wrong) if right + wrong else None
+
+
+SIDES = ("gold", "predicted", "correct")
+KINDS = [(known, right) for known in (False, True) for right in (False, True)]
+
+
+def tally_lists(
+    gold: LabelLists,
+    predicted: LabelLists,
+    *,
+    tokens: Sequence[Sequence[str]] | None = None,
+    known: Container[str] | Callable[[str], bool] | None = None,
+) -> Tally:
+    """What `evaluate` counts, of these sentences alone."""
     aligned = align(gold, predicted)
+    return tally(aligned, None if known is None else _find_known(gold, aligned.gold.size, tokens, known))
+
+
+def tally(aligned: Aligned, known: Bools | None = None) -> Tally:
+    """Count labels, and the words that are `known` [T] and that are not."""
     right = aligned.gold == aligned.predicted
     wrong_sentences = np.unique(aligned.sentence[~right]).size
-    known_accuracy, unknown_accuracy = _accuracy_by_word(gold, right, tokens, known)
-    pairs = _count_pairs(aligned)
-    return Evaluation(
-        tokens=right.size,
-        sentences=aligned.n_sentences,
-        accuracy=_percent(int(right.sum()), right.size),
-        sentence_accuracy=_percent(aligned.n_sentences - wrong_sentences, aligned.n_sentences),
-        known_accuracy=known_accuracy,
-        unknown_accuracy=unknown_accuracy,
-        labels=_count_labels(pairs),
-        spans=_score(aligned, ALL_SCHEMES) if has_span_labels(aligned) else None,
-        pairs=pairs,
-    )
+    found = Tally(aligned.n_sentences, aligned.n_sentences - wrong_sentences, _count_pairs(aligned))
+    if known is not None:
+        counts = np.bincount(2 * known + right, minlength=4).tolist()
+        found.words.update(dict(zip(KINDS, counts, strict=True)))
+    used = set(found.gold) - {OUTSIDE}  # spans are counted where gold has nothing else
+    if not used or are_span_labels(used):
+        found.spans = _count_spans(aligned, ALL_SCHEMES)
+    return found
 
 
 def _score(aligned: Aligned, rules: ChunkRules) -> SpanScores:
+    return _score_spans(_count_spans(aligned, rules), _count_pairs(aligned))
+
+
+def _count_spans(aligned: Aligned, rules: ChunkRules) -> Counter[tuple[str, str]]:
+    """Spans per (type, which), which one of SIDES."""
     types, *sides = find_spans(aligned, rules)
-    gold, predicted, correct = (np.bincount(side[:, 0], minlength=len(types)).tolist() for side in sides)
-    rows = {name: Counts(*row) for name, *row in zip(types, gold, predicted, correct)}
+    found: Counter[tuple[str, str]] = Counter()
+    for name, side in zip(SIDES, sides, strict=True):
+        for kind, n in zip(types, np.bincount(side[:, 0], minlength=len(types)).tolist(), strict=True):
+            found[kind, name] = n
+    return found
+
+
+def _score_spans(spans: Counter[tuple[str, str]], pairs: Mapping[tuple[str, str], int]) -> SpanScores:
+    rows = {kind: Counts(*(spans[kind, name] for name in SIDES)) for kind in sorted({kind for kind, _ in spans})}
     # Two labels are one here when prefix and type are the same: "B", "B-" and "B-0" (see split_prefix).
-    parts = [split_prefix(label) for label in aligned.labels]
-    index = {part: i for i, part in enumerate(parts)}
-    same = np.array([index[part] for part in parts])
+    correct = sum([n for (gold, predicted), n in pairs.items() if split_prefix(gold) == split_prefix(predicted)])
     return SpanScores(
-        gold=sum(gold),
-        predicted=sum(predicted),
-        correct=sum(correct),
-        tokens=aligned.gold.size,
-        correct_tokens=int((same[aligned.gold] == same[aligned.predicted]).sum()),
+        gold=sum(row.gold for row in rows.values()),
+        predicted=sum(row.predicted for row in rows.values()),
+        correct=sum(row.correct for row in rows.values()),
+        tokens=sum(pairs.values()),
+        correct_tokens=correct,
         types={name: row for name, row in rows.items() if row.gold or row.predicted},
     )
 
 
-def _accuracy_by_word(
-    gold: LabelLists, right: Bools, tokens: LabelLists | None, known: Container[str] | Callable[[str], bool] | None
-) -> tuple[float | None, float | None]:
-    """Accuracy on known and on unknown words, None where there are none or no one asked."""
-    if known is None:
-        return None, None
+def _find_known(
+    gold: LabelLists, n: int, tokens: LabelLists | None, known: Container[str] | Callable[[str], bool]
+) -> Bools:
+    """Which of the n words are known."""
     if tokens is None:
         raise ParameterError("known is given without tokens; pass the words as tokens=, one list a sentence")
     check_shape(gold, tokens, "tokens", "tokens")
     is_known = known.__contains__ if isinstance(known, Container) else known
     answers = {word: bool(is_known(word)) for word in set(chain.from_iterable(tokens))}
-    flags = np.fromiter(map(answers.__getitem__, chain.from_iterable(tokens)), np.bool_, right.size)
-    hits = [right[chosen] for chosen in (flags, ~flags)]
-    by_known, by_unknown = (_percent(int(hit.sum()), hit.size) if hit.size else None for hit in hits)
-    return by_known, by_unknown
+    return np.fromiter(map(answers.__getitem__, chain.from_iterable(tokens)), np.bool_, n)
 
 
-def _count_pairs(aligned: Aligned) -> dict[tuple[str, str], int]:
+def _count_pairs(aligned: Aligned) -> Counter[tuple[str, str]]:
+    """Tokens per (gold, predicted)."""
     n_labels = len(aligned.labels)
-    codes, counts = np.unique(aligned.gold * n_labels + aligned.predicted, return_counts=True)
-    pairs = (divmod(code, n_labels) for code in codes.tolist())
-    return {(aligned.labels[g], aligned.labels[p]): n for (g, p), n in zip(pairs, counts.tolist())}
+    codes = aligned.gold * n_labels + aligned.predicted
+    if n_labels**2 <= codes.size:
+        every = np.bincount(codes)
+        distinct = np.flatnonzero(every)
+        counts = every[distinct]
+    else:
+        distinct, counts = np.unique(codes, return_counts=True)
+    pairs = (divmod(code, n_labels) for code in distinct.tolist())
+    return Counter({(aligned.labels[g], aligned.labels[p]): n for (g, p), n in zip(pairs, counts.tolist())})
 
 
 def _count_labels(pairs: Mapping[tuple[str, str], int]) -> dict[str, Counts]:

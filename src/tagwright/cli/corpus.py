@@ -13,6 +13,7 @@ from typing import Any
 from tagwright.errors import DataError, ParameterError
 from tagwright.io import FORMATS, Layout, Sentences, read_like, read_sentences
 from tagwright.io.crfsuite import LAYOUT as CRFSUITE_LAYOUT
+from tagwright.io.lines import Lines
 from tagwright.learners import SequenceTagger
 from tagwright.sequence import Labelled
 
@@ -52,12 +53,13 @@ def open_training(arguments: Namespace, name: str) -> Sentences:
     return read_sentences(find_source(name), **options)
 
 
-def open_like(name: str, trained: Layout, **options: Any) -> Sentences:
+def open_like(source: str | Lines, trained: Layout, **options: Any) -> Sentences:
     """The sentences of a labelled file, read as the training file was; `options` override that."""
     options = {"label": "auto"} | options
+    found = source if isinstance(source, Lines) else find_source(source)
     if trained.label is None and options["label"] == "auto":  # a model that was trained in Python
-        return read_sentences(find_source(name), n_inputs=trained.n_inputs, **options)
-    return read_like(find_source(name), trained, labelled=True, **options)
+        return read_sentences(found, n_inputs=trained.n_inputs, **options)
+    return read_like(found, trained, labelled=True, **options)
 
 
 def training_layout(model: SequenceTagger) -> Layout:

@@ -1,4 +1,4 @@
-"""A corpus tagged by a model, with its scores: what `train`, `evaluate` and the page of a report show."""
+"""A corpus tagged by a model, with its scores: what `train` and the page of a report show."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from tagwright.cli.corpus import LabelledFile
+from tagwright.encode.forms import ColumnForms
 from tagwright.learners import SequenceTagger
 from tagwright.metrics import Evaluation, evaluate
 from tagwright.sequence import Item
@@ -56,10 +57,13 @@ def item_word(item: Item) -> str:
 
 def known_words(model: SequenceTagger) -> Collection[str] | None:
     """The words of the training file; None where the model does not see words."""
-    for column in model.encoder_.columns:
-        if column.column == 0:
-            return set(column.values)
-    return None
+    column = word_column(model)
+    return None if column is None else set(column.values)
+
+
+def word_column(model: SequenceTagger) -> ColumnForms | None:
+    """The column of words, as training met them; None where the model does not see words."""
+    return next((column for column in model.encoder_.columns if column.column == 0), None)
 
 
 def count(n: int, noun: str) -> str:

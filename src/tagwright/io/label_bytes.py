@@ -14,6 +14,7 @@ import numpy as np
 
 from tagwright._jit import tight_kernel
 from tagwright.arrays import Bytes, Ints, Longs
+from tagwright.io.format import FormatRules
 from tagwright.io.tokens import Tokens
 
 
@@ -41,6 +42,18 @@ class LabelBytes(NamedTuple):
         )  # fmt: skip
         target[size : size + len(rest)] = rest
         return target[: size + len(rest)].data
+
+
+def can_write(rules: FormatRules, labels: Sequence[str]) -> bool:
+    """Whether all labels can stand in a file with these rules."""
+    if any(character in label for label in labels for character in rules.not_in_labels):
+        return False
+    return all(map(is_utf8, labels)) and not (rules.line_is_sentence and "" in labels)
+
+
+def is_utf8(label: str) -> bool:
+    """Whether a label has an encoding: lone surrogates have none."""
+    return label.encode("utf-8", "replace").decode() == label
 
 
 @tight_kernel

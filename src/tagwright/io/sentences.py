@@ -59,7 +59,7 @@ class Sentences(Iterator[Sentence]):
 
 
 def read_sentences(
-    source: Source,
+    source: Source | Lines,
     *,
     format: str = "auto",
     label: Column | None = "auto",
@@ -73,7 +73,7 @@ def read_sentences(
     input columns; without them the first `n_inputs` columns, or all left of the label. With labels, a source without
     sentences is an error; without, it gives none.
     """
-    lines = Lines(source, encoding)
+    lines = source if isinstance(source, Lines) else Lines(source, encoding)
     labelled = label is not None
     if format == "auto":
         format = detect_format(lines.peek(HEAD), lines.name, labelled=labelled, n_inputs=n_inputs)
@@ -120,9 +120,14 @@ def _open(lines: Lines, format: Format, choice: ColumnChoice, labelled: bool) ->
 def _at_least_one(sentences: Iterator[Sentence], name: str) -> Iterator[Sentence]:
     first = next(sentences, None)
     if first is None:
-        raise DataError("found no sentences, expected labelled words; the file is empty or blank", location=name)
+        raise no_sentences(name)
     yield first
     yield from sentences
+
+
+def no_sentences(name: str) -> DataError:
+    """The error of a labelled file that has none."""
+    return DataError("found no sentences, expected labelled words; the file is empty or blank", location=name)
 
 
 def write_sentence(

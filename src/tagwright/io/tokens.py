@@ -1,6 +1,6 @@
-"""Tokens: where the words of a block of bytes begin and end, and where their labels go. No string is made.
+"""Tokens: where the words of a block of bytes begin and end, and where their labels stand or go. No string is made.
 
-    Block (blocks.py) ─► Tokens ─► a Text (encode/text.py) ─► label numbers ─► bytes (label_bytes.py)
+    Block (blocks.py) ─► Tokens ─► a Text (encode/text.py) ─► label numbers ─► bytes (label_bytes.py), or scores
 
 This is the fast way, and knows what is usual. `read_tokens` returns None for a block that has anything unusual: what is
 refused, what is allowed but rare. The whole block is then read by the format itself (`Format.read`), whose answer is
@@ -9,7 +9,6 @@ the definition: it is right, or names the line that is wrong.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -34,7 +33,7 @@ class Tokens(NamedTuple):
     replaced by a mark and the label of token t; all else stays."""
 
     letters: Bytes  # of the block, and more
-    begins: Longs  # [W, n] of every column's strings
+    begins: Longs  # [W, n] of every column's strings; where labels are read, theirs are the last column
     ends: Longs  # [W, n]
     at: Longs  # [n]
     to: Longs  # [n]
@@ -66,24 +65,24 @@ class Room(NamedTuple):
         return cls(begins, ends, at, to, np.empty(n, np.uint8), np.zeros(n + 1, np.int64))
 
 
-def find_rules(format: Format, layout: Layout, labels: Sequence[str]) -> FormatRules | None:
-    """How files of this format and layout are split; None where these or the labels are not for the fast way."""
+def find_rules(format: Format, layout: Layout, *, labelled: bool) -> FormatRules | None:
+    """How files of this format and layout are split, with their labels or without; None where that is not for the fast
+    way."""
     rules: FormatRules | None = vars(type(format)).get("rules")
-    if rules is None or any(character in label for label in labels for character in rules.not_in_labels):
+    if rules is None:
         return None
     if rules.line_is_sentence:
-        known = "" not in labels
+        known = rules.tagged or not labelled
+    elif labelled:
+        known = layout.label is not None and layout.width > 0
     else:  # a column of a known number is filled, or there is one more
         known = (layout.label is not None) == (layout.width > 0) == rules.numbered
-    return rules if known and all(map(is_utf8, labels)) else None
+    return rules if known else None
 
 
-def is_utf8(label: str) -> bool:
-    """Whether a label has an encoding: lone surrogates have none."""
-    return label.encode("utf-8", "replace").decode() == label
-
-
-def read_tokens(block: Block, letters: Bytes, rules: FormatRules, layout: Layout) -> Tokens | None:
+def read_tokens(
+    block: Block, letters: Bytes, rules: FormatRules, layout: Layout, *, labelled: bool = False
+) -> Tokens | None:
     """The tokens of a block, whose bytes are in `letters`, some zeros after them; None where something is unusual."""
     size, crlf = len(block.data), block.newline == "\r\n"
     begin = len(BOM) if block.number == 1 and block.data.startswith(BOM) else 0
@@ -93,14 +92,16 @@ def read_tokens(block: Block, letters: Bytes, rules: FormatRules, layout: Layout
         return None
     place = letters, begin, size, crlf
     if rules.line_is_sentence:
-        room = Room.build(1, size // 2 + 1)
-        n, N, end, is_open = find_words(*place, rules.tagged, room)
+        room = Room.build(1 + labelled, size // 2 + 1)
+        n, N, end, is_open = find_words(*place, rules.tagged, labelled, room)
     else:
-        room, inputs = Room.build(layout.n_inputs, count_lines(letters)), np.array(layout.inputs, np.int64)
+        label = layout.label or 0
+        columns = np.array((*layout.inputs, label) if labelled else layout.inputs, np.int64)
+        room = Room.build(len(columns), count_lines(letters))
         if rules.numbered:
-            n, N, end, is_open = find_numbered(*place, inputs, layout.label or 0, layout.width, room)
+            n, N, end, is_open = find_numbered(*place, columns, label, layout.width, room)
         else:
-            n, N, end, is_open = find_rows(*place, inputs, room)
+            n, N, end, is_open = find_rows(*place, columns, layout.width, room)
     if n == UNUSUAL:
         return None
     return Tokens(
@@ -168,9 +169,9 @@ def size_of_character(letters: Bytes, p: int) -> int:
 
 
 @tight_kernel
-def find_words(letters: Bytes, begin: int, size: int, crlf: bool, tagged: bool, room: Room) -> Found:
-    """The words of lines that are sentences. UNUSUAL: white space other than spaces between tokens and after them, and
-    overlong words."""
+def find_words(letters: Bytes, begin: int, size: int, crlf: bool, tagged: bool, labelled: bool, room: Room) -> Found:
+    """The words of lines that are sentences, and their labels if these are `labelled`. UNUSUAL: white space other than
+    spaces between tokens and after them, overlong words, and labels that are missing."""
     p, n, N, end = begin, 0, 0, begin
     while p < size:
         first, start = n, p
@@ -184,8 +185,10 @@ def find_words(letters: Bytes, begin: int, size: int, crlf: bool, tagged: bool, 
                 slash = p if letters[p] == SLASH else slash
                 p += 1
             stop = slash if tagged and start < slash < p - 1 else p
-            if p - start > MAX_TOKEN:
+            if p - start > MAX_TOKEN or (labelled and stop == p):
                 return UNUSUAL, 0, 0, False
+            if labelled:
+                room.begins[1, n], room.ends[1, n] = stop + 1, p
             room.begins[0, n], room.ends[0, n], room.at[n], room.marks[n] = start, stop, stop, SLASH
             while letters[p] == SPACE:
                 p += 1
@@ -202,8 +205,9 @@ def find_words(letters: Bytes, begin: int, size: int, crlf: bool, tagged: bool, 
 
 
 @tight_kernel
-def find_rows(letters: Bytes, begin: int, size: int, crlf: bool, inputs: Longs, room: Room) -> Found:
-    """The words of lines with columns. UNUSUAL: columns that are missing or empty, and overlong lines."""
+def find_rows(letters: Bytes, begin: int, size: int, crlf: bool, columns: Longs, width: int, room: Room) -> Found:
+    """What stands in some columns of lines that have `width` of them (0: that is not fixed). UNUSUAL: columns that are
+    missing or empty, or too many, and overlong lines."""
     p, n, N, end = begin, 0, 0, begin
     while p < size:
         start, tabs, spaces = p, False, False
@@ -220,9 +224,9 @@ def find_rows(letters: Bytes, begin: int, size: int, crlf: bool, inputs: Longs, 
                 end = p
             continue
         if tabs or spaces:
-            wanted = find_fields(letters, start, stop, TAB if tabs else SPACE, inputs, room, n)
+            wanted = find_fields(letters, start, stop, TAB if tabs else SPACE, columns, width, room, n)
         else:
-            wanted = inputs.shape[0] == 1 and inputs[0] == 0
+            wanted = columns.shape[0] == 1 and columns[0] == 0 and width <= 1
             room.begins[0, n], room.ends[0, n] = start, stop
         if not wanted or stop - start > MAX_TOKEN:
             return UNUSUAL, 0, 0, False
@@ -236,30 +240,32 @@ def find_rows(letters: Bytes, begin: int, size: int, crlf: bool, inputs: Longs, 
 
 
 @tight_kernel
-def find_fields(letters: Bytes, start: int, stop: int, separator: int, inputs: Longs, room: Room, n: int) -> bool:
-    """Where the input columns of a line begin and end; whether all are there and none is empty. A tab separates two
-    fields, a run of spaces does."""
-    p, k, W, found = start, 0, inputs.shape[0], 0
-    while p <= stop and found < W:
+def find_fields(
+    letters: Bytes, start: int, stop: int, separator: int, columns: Longs, width: int, room: Room, n: int
+) -> bool:
+    """Where some columns of a line begin and end; whether all are there and none is empty, and the line has `width`
+    (0: any number). A tab separates two fields, a run of spaces does."""
+    p, k, W, found = start, 0, columns.shape[0], 0
+    while p <= stop and (found < W or width > 0):
         field = p
         while p < stop and letters[p] != separator:
             p += 1
         if p > field or separator == TAB:
             for c in range(W):
-                if inputs[c] == k:
+                if columns[c] == k:
                     room.begins[c, n], room.ends[c, n] = field, p
                     found += p > field
             k += 1
         p += 1
-    return bool(found == W)
+    return bool(found == W and (width == 0 or k == width))
 
 
 @tight_kernel
 def find_numbered(
-    letters: Bytes, begin: int, size: int, crlf: bool, inputs: Longs, label: int, width: int, room: Room
+    letters: Bytes, begin: int, size: int, crlf: bool, columns: Longs, label: int, width: int, room: Room
 ) -> Found:
-    """The words of CoNLL-U. UNUSUAL: another number of columns, another ID, an empty input, a sentence
-    without words, comments after the last one, and overlong lines."""
+    """What stands in some columns of the words of CoNLL-U. UNUSUAL: another number of columns, another ID, a column
+    that is empty, a sentence without words, comments after the last one, and overlong lines."""
     p, n, N, end, rows, comments = begin, 0, 0, begin, 0, 0
     while p < size:
         start, tabs = p, 0
@@ -273,8 +279,8 @@ def find_numbered(
                 c = letters[p]
                 if c in (TAB, NEWLINE):
                     stop = p - crlf if c == NEWLINE else p
-                    for w in range(inputs.shape[0]):
-                        if inputs[w] == tabs:
+                    for w in range(columns.shape[0]):
+                        if columns[w] == tabs:
                             room.begins[w, n], room.ends[w, n] = field, stop
                             whole &= stop > field
                     if tabs == label:

@@ -149,6 +149,12 @@ class StringTables(NamedTuple):
     def plain(self) -> Plain:
         return tuple(self.strings), *self[1:]
 
+    def find(self, c: int, strings: Strings) -> tuple[Ints, Longs]:
+        """The number of every string in table c, UNKNOWN where it is not there; and which are not."""
+        found, unknown = np.empty(strings.n, np.int32), np.empty(strings.n, np.int64)
+        n_unknown = look_up(tuple(strings), self.plain, c, unknown, found)
+        return found, unknown[:n_unknown]
+
 
 NO_SLOTS: Longs = np.empty(0, np.int64)
 NO_STRINGS = Strings.of([], 0)
@@ -224,6 +230,12 @@ def find_strings(strings: Strings, tables: Plain, c: int, first: int, unknown: L
             unknown[n_unknown] = k
             n_unknown += 1
     return n_unknown
+
+
+@tight_kernel
+def look_up(given: Plain, tables: Plain, c: int, unknown: Longs, found: Ints) -> int:
+    """find_strings, called from Python."""
+    return find_strings(Strings(*given), tables, c, 0, unknown, found)
 
 
 def number_strings(strings: Strings) -> tuple[Ints, Longs]:
