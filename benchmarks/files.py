@@ -1,17 +1,18 @@
-"""How fast files are tagged and scored: `tagwright tag` and `evaluate`, and python-crfsuite reading and writing the same
-file in plain Python.
+"""How fast files are tagged and scored: `tagwright tag` and `evaluate`, and python-crfsuite reading and writing the
+same files in plain Python.
 
     python -m benchmarks.files [--megabytes 50] [--threads 1,2] [--rounds 3] [--json FILE] [--data DIR]
 
 The text is UD English EWT made longer (grown_text.py: words exchanged, rare ones respelled, so that some are unknown),
 as plain text, as columns and as CoNLL-U, which has less than a tenth of the tokens: its comments and other columns are
-bytes too. `evaluate` gets columns of words and labels, and the same CoNLL-U. The model is a CRF on the training part (Penn tags, preset `pos`, 40 iterations); python-crfsuite gets the
-same attributes, ten iterations, and the first part of each file, as much as it tags in a few seconds.
+bytes too. `evaluate` gets columns of words and labels, and the same CoNLL-U. The model is a CRF on the training part
+(Penn tags, preset `pos`, 40 iterations); python-crfsuite gets the same attributes, ten iterations, and the first part
+of each file, as much as it tags in a few seconds.
 
 Every figure is that of a process of its own, the median of some rounds in which the systems take turns. `start` is what
-`tagwright tag` takes for an empty file (`evaluate`: for one sentence): Python, the model, the kernels. Rates are tokens a second, `all` with the
-start, `rate` without. `processor` is the time of all threads together, which other work on the machine disturbs less.
-Memory is ru_maxrss.
+`tagwright tag` takes for an empty file (`evaluate`: for one word): Python, the model, the kernels. Rates are tokens a
+second, `all` with the start, `rate` without. `processor` is the time of all threads together, which other work on the
+machine disturbs less. Memory is ru_maxrss.
 """
 
 from __future__ import annotations
@@ -101,7 +102,7 @@ def count_tokens(path: Path, name: str) -> int:
     """The tokens of a file."""
     options = {"inputs": ["FORM"]} if name == "conllu" else {"inputs": [0]} if name == "labelled" else {}
     format = "columns" if name == "labelled" else name
-    return sum(map(len, read_sentences(path, format=format, label=None, **options)))  # type: ignore[arg-type]
+    return sum(map(len, read_sentences(path, format=format, label=None, **options)))
 
 
 def run_tagwright(
@@ -161,8 +162,8 @@ def measure_all(folder: Path, threads: list[int], rounds: int, *, rival: bool) -
     for command, name in JOBS:
         tokens, size = sizes[name]
         rows = {n: summarise(runs[command, name, n], tokens, table["start"][command]) for n in threads}
-        own = {"command": command, "file": name, "tokens": tokens, "bytes": size, "threads": rows}
-        table["jobs"].append(own | {"rival": rivals.get(name) if command == "tag" else None})
+        job: dict[str, Any] = {"command": command, "file": name, "tokens": tokens, "bytes": size, "threads": rows}
+        table["jobs"].append(job | {"rival": rivals.get(name) if command == "tag" else None})
     return table
 
 

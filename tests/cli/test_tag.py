@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from cli.commands import PIPES, Run, start, train
 
-import tagwright.cli.tag
+import tagwright.cli.parts
 import tagwright.io.lines
 from tagwright import CRF, load
 from tagwright.errors import DataError
@@ -91,7 +91,7 @@ def test_nbest_of_a_perceptron_has_scores(run: Run, chunker: Path) -> None:
 
 def test_batches_make_no_difference(run: Run, model: Path, small: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = run("tag", model, small).out
-    monkeypatch.setattr(tagwright.cli.tag, "BATCH_TOKENS", 10)
+    monkeypatch.setattr(tagwright.cli.parts, "BATCH_TOKENS", 10)
     assert run("tag", model, small).out == whole
 
 
@@ -100,7 +100,7 @@ def test_what_came_before_bad_input_is_written(
     run: Run, chunker: Path, options: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     good = "The DT\ndog NN\n\nA DT\n\n"
-    monkeypatch.setattr(tagwright.cli.tag, "BATCH_TOKENS", 1)
+    monkeypatch.setattr(tagwright.cli.parts, "BATCH_TOKENS", 1)
     expected = run("tag", chunker, *options, "--format", "columns", stdin=good).out
     code, out, err = run("tag", chunker, *options, "--format", "columns", stdin=f"{good}cat\n\nThe DT\n")
     assert (code, out) == (1, expected)
@@ -136,7 +136,7 @@ def test_batches_are_no_larger_than_they_should_be(run: Run, model: Path, monkey
         return predict(self, X)  # type: ignore[arg-type]
 
     monkeypatch.setattr(type(load(model)), "predict", spy)
-    monkeypatch.setattr(tagwright.cli.tag, "BATCH_TOKENS", 50)
+    monkeypatch.setattr(tagwright.cli.parts, "BATCH_TOKENS", 50)
     assert run("tag", model, "--marginals", stdin="The dog barks .\n" * 100).code == 0
     assert sum(sizes) == 400
     assert max(sizes) <= 52
@@ -165,7 +165,7 @@ def test_a_file_can_be_tagged_onto_itself(run: Run, model: Path, tmp_path: Path)
 
 
 def test_nothing_half_written(run: Run, model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tagwright.cli.tag, "BATCH_TOKENS", 1)
+    monkeypatch.setattr(tagwright.cli.parts, "BATCH_TOKENS", 1)
     code, _, err = run("tag", model, "-o", tmp_path / "out.txt", stdin=b"The dog\nThe \xff cat\n" * 2)
     assert code == 1
     assert "<stdin>:2: found byte 0xff at byte 5 of the line, expected UTF-8" in err

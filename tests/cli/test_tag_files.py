@@ -21,7 +21,7 @@ from cli.commands import PIPES, Run, start, train
 import tagwright.io.blocks
 import tagwright.io.lines
 from tagwright import CRF, HMM, GuidedTagger, load
-from tagwright.cli.labelling import Labelling, make_text
+from tagwright.cli.labelling import Labelling
 from tagwright.cli.pipeline import Pipeline
 from tagwright.datasets import sample_path
 from tagwright.io import FORMATS, read_sentences
@@ -74,7 +74,7 @@ def test_the_fast_way_gives_the_same_bytes(
     expected = tag_slowly(run, model, path, "--format", format)
     assert (expected[0], expected[2]) == (0, "")
     assert expected[1].count("\n") > 400
-    monkeypatch.setattr(Labelling, "_label_carefully", None)  # nothing is unusual here
+    monkeypatch.setattr(Labelling, "_carefully", None)  # nothing is unusual here
     assert run("tag", model, path, "--format", format, "--threads", threads) == expected
     monkeypatch.setattr(tagwright.io.blocks, "BLOCK", 1)
     for chunk in (101, 4096):
@@ -88,7 +88,7 @@ def test_two_input_columns(run: Run, chunker: Path, small: Path, tmp_path: Path)
     expected = tag_slowly(run, chunker, path)
     assert expected[0] == 0
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Labelling, "_label_carefully", None)
+        patch.setattr(Labelling, "_carefully", None)
         assert run("tag", chunker, path) == expected
     assert run("tag", chunker, small) == tag_slowly(run, chunker, small)
 
@@ -119,12 +119,12 @@ def test_every_learner_tags_a_text_made_of_bytes(learner: SequenceTagger, width:
     data = "".join("\n".join("\t".join(row) for row in rows_of) + "\n\n" for rows_of in rows).encode()
     sentences = read_sentences(io.BytesIO(data), format="columns", label=None, inputs=[0, 1][:width])
     block = Block(data, 1, "\n")
-    rules = find_rules(FORMATS["columns"], sentences.layout, model.labels_)
+    rules = find_rules(FORMATS["columns"], sentences.layout, labelled=False)
     assert rules is not None
     tokens = read_tokens(block, np.frombuffer(data + bytes(8), np.uint8), rules, sentences.layout)
     assert tokens is not None
     X = [s.items for s in sentences]
-    text = make_text(tokens)
+    text = Labelling(model, sentences.layout, "").text(tokens)
     assert [model.labels_[y] for y in model._tag_text(text)] == [y for labels in model.predict(X) for y in labels]
     assert text.items == [item for items in X for item in items]
 
@@ -322,7 +322,7 @@ def test_errors_of_jobs_and_of_the_reader_are_raised_in_their_place() -> None:
 def test_a_line_that_never_ends(format: str) -> None:
     """The reader gives it up, and sends what it has: kernels, which stop at the ends of lines, must not see it."""
     layout = Layout("conllu", 3, (1,), (), 10) if format == "conllu" else Layout(format)
-    rules = find_rules(FORMATS[format], layout, ["A"])
+    rules = find_rules(FORMATS[format], layout, labelled=False)
     assert rules is not None
     row = f"1\ta\t{FULL}\n\n" if format == "conllu" else "a\n\n"
     for data, known in ((row, True), (row + row.rstrip("\n"), False), ("x" * 5000, False)):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import itertools
 from collections.abc import Sequence
 from contextlib import suppress
 from itertools import product
@@ -17,7 +18,7 @@ from tagwright.io import FORMATS, Layout, write_sentence
 from tagwright.io import blocks as blocks_module
 from tagwright.io.blocks import Block, Blocks
 from tagwright.io.columns import ColumnsFormat
-from tagwright.io.label_bytes import LabelBytes
+from tagwright.io.label_bytes import LabelBytes, can_write
 from tagwright.io.lines import MAX_TOKEN, Lines
 from tagwright.io.tokens import Tokens, find_rules, is_clean, read_tokens
 
@@ -96,8 +97,9 @@ def items_of(tokens: Tokens) -> list[object]:
 
 
 def by_kernels(block: Block, layout: Layout, labels: Sequence[str]) -> tuple[bytes, list[object]] | None:
-    rules = find_rules(FORMATS[layout.format], layout, labels)
+    rules = find_rules(FORMATS[layout.format], layout, labelled=False)
     assert rules is not None
+    assert can_write(rules, labels)
     letters = np.frombuffer(block.data + bytes(8), np.uint8)
     tokens = read_tokens(block, letters, rules, layout)
     if tokens is None:
@@ -142,6 +144,57 @@ def check(data: bytes, layout: Layout, size: int, block: int) -> int:
     return n_slow
 
 
+LABELLED = {
+    "slashed": Layout("slashed", 1),
+    "columns": Layout("columns", 1, (0,), (), 2),
+    "label first": Layout("columns", 0, (2, 1), (), 3),
+    "conllu": Layout("conllu", 3, (1,), (), 10),
+    "two of conllu": Layout("conllu", 4, (1, 5), (), 10),
+    "short": Layout("conllu", 1, (2,), (), 3),
+}
+
+
+def check_labelled(data: bytes, layout: Layout, size: int, block: int) -> int:
+    """The same items, labels and errors, whatever the blocks; how many of them went the slow way."""
+    rules = find_rules(FORMATS[layout.format], layout, labelled=True)
+    assert rules is not None
+    n_slow, found = 0, []
+    for part in cut(data, size, layout, block):
+        letters = np.frombuffer(part.data + bytes(8), np.uint8)
+        tokens = read_tokens(part, letters, rules, layout, labelled=True)
+        slow = labelled_sentences(Lines.of_chunks([part.data], "file", part.number, part.newline), layout)
+        found += slow[0]
+        if tokens is None:
+            n_slow += 1
+        else:
+            rows = items_of(tokens)  # of columns, the label's last
+            rows = [(row[0] if len(row) == 2 else row[:-1], row[-1]) for row in rows]
+            assert (list(itertools.pairwise(tokens.offsets)), "") == (slow[2], slow[1])
+            assert rows == slow[0]
+        if slow[1]:
+            break
+    else:
+        assert (found, "") == labelled_sentences(whole(data), layout)[:2]
+    return n_slow
+
+
+def labelled_sentences(lines: Lines, layout: Layout) -> tuple[list[tuple[object, str]], str, list[tuple[int, int]]]:
+    """Items and labels end to end, the error, and where sentences begin and end."""
+    rows: list[tuple[object, str]] = []
+    bounds = []
+    try:
+        for sentence in FORMATS[layout.format].read(lines, layout, labelled=True):
+            assert sentence.labels is not None
+            bounds.append((len(rows), len(rows) + len(sentence)))
+            rows += zip(sentence.items, sentence.labels, strict=True)
+    except DataError as error:
+        return rows, str(error), bounds
+    return rows, "", bounds
+
+
+USUAL_CONLLU = (
+    f"# c\n# d\n\n# e\n1-2\tx\t{FULL}\n1\tné\t{FULL}\n1.1\t\t{FULL}\n2\tdog\t{FULL}\n# f\n\n3\tx\t{FULL}\n \n"
+)
 SIZES = {"size": st.integers(1, 40), "block": st.sampled_from([1, 30, 10**6])}
 
 
@@ -163,14 +216,64 @@ def test_tokens_on_lines(name: str, data: bytes, size: int, block: int) -> None:
     check(data, LAYOUTS[name], size, block)
 
 
+ROWS = [
+    "a\tb",
+    "c d",
+    "a\tb",
+    "a\tb\tc",
+    "a b  c",
+    f"1\té\t{FULL}",
+    "1\tx\ty",
+    "a\t\tc",
+    "\ta\tb",
+    "a b\t",
+    " a  b ",
+    "",
+]
+
+
+@pytest.mark.parametrize("name", LABELLED)
+@given(data=files(LINES | st.sampled_from(ROWS)), **SIZES)
+@example(data=b"a b\na\tb\n \n\nc  d \na\tb", size=1, block=1)
+@example(data=b"a b c\na\tb\tc\n\t\tc\n\n", size=1, block=30)
+def test_labels_on_lines(name: str, data: bytes, size: int, block: int) -> None:
+    check_labelled(data, LABELLED[name], size, block)
+
+
+@given(
+    data=files(st.lists(st.sampled_from(["a/b", "a/b", "1/2/c", "x/", "/x", "/", "é/ä", *WHITE])).map("".join)), **SIZES
+)
+@example(data=b"a/b  c/d \n\na/b/c\n", size=1, block=1)
+def test_labels_after_slashes(data: bytes, size: int, block: int) -> None:
+    check_labelled(data, LABELLED["slashed"], size, block)
+
+
+USUAL_LABELLED = {
+    "slashed": "The/DT dog/NN barks/VBZ\n\n1/2/CD  né/NN \n",
+    "columns": "The\tDT\ndog  NN\n\n\n né ä\n#\t#\n\n",
+    "label first": "DT\tThe\tx y\nNN dog  z\n\n",
+    "conllu": USUAL_CONLLU,
+    "two of conllu": f"# c\n1\tné\t{FULL}\n2\tdog\t{FULL}\n\n",
+    "short": "1\tné\tx\n1-2\t_\t_\n2\ta\ty\n\n",
+}
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize("start", ["", "\ufeff"])
+@pytest.mark.parametrize("name", LABELLED)
+def test_usual_labelled_files_go_the_fast_way(name: str, start: str, end: str) -> None:
+    data = (start + USUAL_LABELLED[name]).replace("\n", end).encode()
+    for size, block in ((len(data), 1 << 20), (1, 1), (7, 1)):
+        assert check_labelled(data, LABELLED[name], size, block) == 0
+
+
 USUAL = {
     "plain": "The dog barks .\n\nShe  sleeps , né .  \n日本 x/y\n",
     "slashed": "The/DT dog/NN barks\n1/2/CD  x/ \n",
     "columns": "The\ndog\n\n# a\tb\nc d  e\n \nné\n\n",
     "second column": "The DT\ndog\tNN\n\n  x  Y z\n\n",
     "two columns": "The DT\ndog\tN N\tX\n\n  x  Y z\n\n",
-    "conllu": f"# c\n# d\n\n# e\n1-2\tx\t{FULL}\n1\tné\t{FULL}\n1.1\t\t{FULL}\n2\tdog\t{FULL}\n# f\n\n"
-    f"3\tx\t{FULL}\n \n",
+    "conllu": USUAL_CONLLU,
     "two of conllu": f"# c\n1\tné\t{FULL}\n2\tdog\t{FULL}\n\n",
     "short": "1\tné\tx\n1-2\t_\t_\n2\t\ty\n\n",
 }
@@ -213,22 +316,32 @@ def test_unusual_blocks_do_not(name: str, data: bytes) -> None:
 
 
 def test_labels_that_cannot_be_written() -> None:
-    plain, columns, conllu = (FORMATS[name] for name in ("plain", "columns", "conllu"))
+    plain, columns = (FORMATS[name].rules for name in ("plain", "columns"))
+    assert plain is not None
+    assert columns is not None
     for label in ("", "a/b", "a b", "a\tb", "\ud800"):
-        assert find_rules(plain, LAYOUTS["plain"], ["A", label]) is None
+        assert not can_write(plain, ["A", label])
     for label in ("a\tb", "a\n", "\ud800"):
-        assert find_rules(columns, LAYOUTS["columns"], ["A", label]) is None
-    assert find_rules(columns, LAYOUTS["columns"], ["", "a/b", "a b"]) is not None
-    assert find_rules(conllu, Layout("conllu", None, (1,), (), 10), ["A"]) is None  # there is no column to fill
-    assert find_rules(columns, Layout("columns", 1, (0,), (), 2), ["A"]) is None  # labelled lines
-    assert find_rules(FORMATS["crfsuite"], Layout("crfsuite", 0, (1,)), ["A"]) is None
+        assert not can_write(columns, ["A", label])
+    assert can_write(columns, ["", "a/b", "a b"])
+
+
+def test_layouts_that_are_not_for_the_fast_way() -> None:
+    conllu, labelled = Layout("conllu", None, (1,), (), 10), Layout("columns", 1, (0,), (), 2)
+    assert find_rules(FORMATS["conllu"], conllu, labelled=False) is None  # there is no column to fill
+    assert find_rules(FORMATS["conllu"], conllu, labelled=True) is None
+    assert find_rules(FORMATS["columns"], labelled, labelled=False) is None
+    assert find_rules(FORMATS["columns"], LAYOUTS["columns"], labelled=True) is None
+    assert find_rules(FORMATS["plain"], LAYOUTS["plain"], labelled=True) is None
+    for way in (False, True):
+        assert find_rules(FORMATS["crfsuite"], Layout("crfsuite", 0, (1,)), labelled=way) is None
 
 
 def test_a_format_that_reads_in_its_own_way_is_left_alone() -> None:
     class Own(ColumnsFormat):
         pass
 
-    assert find_rules(Own(), LAYOUTS["columns"], ["A"]) is None
+    assert find_rules(Own(), LAYOUTS["columns"], labelled=False) is None
 
 
 @given(st.lists(st.one_of(
