@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
+from tagwright.cli import run_process
 
-from tagwright.cli import main
-
-sys.exit(main())
+run_process()

@@ -13,6 +13,7 @@ import termios
 import time
 from pathlib import Path
 
+import pytest
 from cli.commands import PIPES, Run, start
 
 from tagwright import load
@@ -130,6 +131,57 @@ def test_ctrl_c_does_not_wait_for_a_batch(model: Path, tmp_path: Path) -> None:
     os.close(stderr)
     assert process.returncode == 130
     assert time.monotonic() - began < 3
+
+
+LEAVING = """
+import atexit, sys, threading
+from tagwright import cli
+from tagwright.cli.pipeline import Pipeline
+from tagwright.errors import DataError
+
+atexit.register(lambda: print(" and Python was taken down"))
+begun, pipeline = threading.Event(), Pipeline(2)
+
+def work():
+    begun.set()
+    threading.Event().wait()  # as in a kernel that takes for ever
+
+def read():
+    pipeline.submit(lambda: 1)
+    if {left}:
+        pipeline.submit(work)
+
+def run(arguments):
+    for result in pipeline.run(read):
+        print("result", result, end="")
+        if {left}:
+            begun.wait()
+            raise {error}
+
+cli._run = run
+sys.argv = ["tagwright", "tag", "model"]
+cli.run_process()
+"""
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [
+        ("KeyboardInterrupt", 130),
+        ("DataError('bad')", 1),
+        ("ValueError('a bug')", 70),
+        ("BrokenPipeError", 141),
+        ("", 0),
+    ],
+)
+def test_python_is_not_taken_down_while_a_worker_is_in_a_kernel(error: str, code: int) -> None:
+    """It would crash, now and then. What was printed arrives all the same."""
+    text = LEAVING.format(left=bool(error), error=error)
+    command, environment = [sys.executable, "-c", text], os.environ | {"PYTHONUNBUFFERED": ""}
+    found = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=PATIENCE, check=False)
+    assert found.returncode == code
+    shown = "" if code == 141 else "result 1"
+    assert found.stdout == (shown if error else "result 1 and Python was taken down\n")
 
 
 def test_a_terminal_is_answered_line_by_line(model: Path) -> None:

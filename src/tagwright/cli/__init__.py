@@ -19,14 +19,35 @@ import gc
 import io
 import os
 import sys
+import threading
 from collections.abc import Sequence
 from contextlib import suppress
 from importlib import import_module
+from typing import NoReturn
 
 from tagwright.cli.options import make_parser
 from tagwright.errors import TagwrightError
 
+WORKER = "tagwright worker"
+"""The name of threads for which nobody waits."""
 BAD_INPUT, INTERNAL, INTERRUPTED, CLOSED_PIPE = 1, 70, 130, 141
+
+
+def run_process() -> NoReturn:
+    """The whole life of the process `tagwright`."""
+    leave(main())
+
+
+def leave(code: int) -> NoReturn:
+    """End the process. A worker that was left behind, by Ctrl-C or an error, may be inside a kernel, and nobody waits
+    for it: then Python is not taken down, since that would unload the machine code the worker runs. What `main` leaves
+    is whole: files are written or removed, and the streams are flushed here."""
+    if any(thread.name == WORKER for thread in threading.enumerate()):
+        for stream in (sys.stdout, sys.stderr):
+            with suppress(AttributeError, OSError, ValueError):  # it is closed, or its reader went away
+                stream.flush()
+        os._exit(code)
+    sys.exit(code)
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -3,7 +3,8 @@
     reader ─► jobs ─► workers ─► results, in order
 
 As many jobs are under way as there are threads, and two more, however long the input: the reader waits. When the caller
-leaves (an error, Ctrl-C), nobody waits for the others: what they do is forgotten.
+leaves (an error, Ctrl-C), nobody waits for the others: what they do is forgotten. A job may then still be inside a
+kernel, during which Python must not be taken down: see `leave` in cli/__init__.py.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ from concurrent.futures import Future
 from queue import SimpleQueue
 from threading import Semaphore, Thread
 from typing import Generic, TypeVar
+
+from tagwright.cli import WORKER
 
 Result = TypeVar("Result")
 
@@ -31,6 +34,7 @@ class Pipeline(Generic[Result]):
         self._waiting: SimpleQueue[tuple[Callable[[], Result], Future[Result]] | None] = SimpleQueue()
         self._order: SimpleQueue[Future[Result] | None] = SimpleQueue()
         self._closed = False
+        self._threads: list[Thread] = []
 
     def run(self, read: Callable[[], None]) -> Generator[Result, None, None]:
         """The results of all jobs that `read`, in a thread of its own, submits; then its error, if it fails."""
@@ -39,11 +43,12 @@ class Pipeline(Generic[Result]):
             while (result := self._order.get()) is not None:
                 yield result.result()
                 self._room.release()
-        finally:
-            self._closed = True
-            self._room.release()
-            for _ in range(self._n_started + 1):  # the reader may be about to start one more
-                self._waiting.put(None)
+        except BaseException:  # the caller has left, or a job failed
+            self._close()
+            raise
+        self._close()
+        for thread in self._threads:  # which have nothing to do
+            thread.join()
 
     def submit(self, job: Callable[[], Result]) -> None:
         """For the reader alone."""
@@ -57,6 +62,13 @@ class Pipeline(Generic[Result]):
             self._n_started += 1
             self._start(self._work)
         self._waiting.put((job, result))
+
+    def _close(self) -> None:
+        """Let all threads end, when they have done what they are doing."""
+        self._closed = True
+        self._room.release()
+        for _ in range(self._n_started + 1):  # the reader may be about to start one more
+            self._waiting.put(None)
 
     def _read(self, read: Callable[[], None]) -> None:
         try:
@@ -78,7 +90,8 @@ class Pipeline(Generic[Result]):
                 result.set_exception(error)
             del waiting, job, result  # which would be kept until there is more to do
 
-    @staticmethod
-    def _start(work: Callable[..., None], *arguments: object) -> None:
+    def _start(self, work: Callable[..., None], *arguments: object) -> None:
         """As a thread for which the program does not wait when it ends."""
-        Thread(target=work, args=arguments, daemon=True).start()
+        thread = Thread(target=work, args=arguments, name=WORKER, daemon=True)
+        self._threads.append(thread)
+        thread.start()
