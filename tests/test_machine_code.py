@@ -15,6 +15,7 @@ import pytest
 
 from tagwright import _jit, _machine_code
 from tagwright._machine_code import ENDING, PORTABLE, PORTABLE_FEATURES, Claim, KernelFiles, find_folders
+from tagwright.cli.console import notes
 from tagwright.compat import llvm_binding
 
 pytestmark = pytest.mark.skipif(not _jit.JIT, reason="there is no Numba")
@@ -261,6 +262,20 @@ def test_a_claim_is_waited_for(tmp_path: Path) -> None:
         assert Claim(path).waited
         assert path.read_bytes() == b"made"
         other.kill()
+
+
+def test_it_is_said_once_that_another_process_is_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(_machine_code, "PATIENCE", 0.1)
+    path = tmp_path / "folder" / "file"
+    with claimant(path) as other:
+        for quiet in (False, True):
+            with notes(quiet=quiet):
+                assert all(Claim(path).waited for _ in range(2))
+        assert Claim(path).waited  # no command is under way
+        other.kill()
+    assert capsys.readouterr().err == "tagwright: note: waiting for another process that compiles kernels ...\n"
 
 
 def test_a_process_has_one_claim_at_a_time(tmp_path: Path) -> None:

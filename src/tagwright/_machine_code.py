@@ -26,7 +26,7 @@ import os
 import sys
 import time
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -67,7 +67,15 @@ compiled: list[str] = []
 """The kernels that this process has compiled."""
 failures: list[str] = []
 """Why what it compiled could not be kept."""
+must_keep = False
+"""Whether to compile what no folder can hold is in vain: then it is not done, and CannotKeepError is raised."""
+on_wait: Callable[[], None] = lambda: None  # noqa: E731
+"""Called when this process begins to wait for another one that compiles."""
 _NO_BRACKETS = str.maketrans("<>", "--")
+
+
+class CannotKeepError(BaseException):
+    """Not an Exception: nobody between a kernel and who said `must_keep` is to handle it."""
 
 
 class KernelFiles:
@@ -93,6 +101,8 @@ class KernelFiles:
                 break
         if portable is not None:
             yield from _read(PACKAGED / self._file_name(types, portable))
+        if self.target is None and must_keep:
+            raise CannotKeepError(_describe_failure(self._why_not()))
         if self.target is not None and Claim(self.target / name).waited:
             Claim.release()
             yield from _read(self.target / name)
@@ -101,7 +111,7 @@ class KernelFiles:
         """Keep what was compiled. Files of the same kernel from before a change are removed."""
         compiled.append(self._name)
         if self.target is None:
-            _tell(f"none of {', '.join(map(str, self._folders))} can be written")
+            _tell(self._why_not())
             return
         try:
             self.target.mkdir(parents=True, exist_ok=True)
@@ -114,6 +124,9 @@ class KernelFiles:
             _tell(f"{self.target}: {error.strerror or error}")
         finally:
             Claim.release()
+
+    def _why_not(self) -> str:
+        return f"none of {', '.join(map(str, self._folders))} can be written"
 
     def files(self) -> list[Path]:
         """The kernel's files where they are written, old ones too."""
@@ -140,6 +153,8 @@ class Claim:
         with suppress(OSError):  # no locks on this file system, or the disk is full: both compile
             file = _open_claims(path.parent)
             while not _lock(file, byte):
+                if not self.waited:
+                    on_wait()
                 self.waited = True
                 if path.exists() or time.monotonic() > end:
                     return
@@ -199,8 +214,12 @@ def _read(path: Path) -> Iterator[bytes]:
             yield content[4:]
 
 
+def _describe_failure(why: str) -> str:
+    return f"compiled kernels cannot be kept ({why}); set NUMBA_CACHE_DIR to a folder that can be written"
+
+
 def _tell(why: str) -> None:
     """Say once that every start will compile."""
-    failures.append(f"compiled kernels cannot be kept ({why}); set NUMBA_CACHE_DIR to a folder that can be written")
+    failures.append(_describe_failure(why))
     if len(failures) == 1:
         warn(f"every start compiles anew: {failures[0]}", CacheWarning)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -97,6 +98,48 @@ def test_it_says_so_where_nothing_can_be_kept(tmp_path: Path) -> None:
     assert found.returncode == 1, found.stderr
     assert found.stderr.startswith("tagwright: error: compiled kernels cannot be kept (")
     assert found.stderr.endswith("File too large); set NUMBA_CACHE_DIR to a folder that can be written\n")
+
+
+READ_ONLY = """
+import sys
+from tagwright import _machine_code
+from tagwright._jit import kernel
+from tagwright.cli import main, rehearsals
+
+@kernel
+def double(x):
+    return 2 * x
+
+def rehearse(folder):
+    double(2)
+    print("REHEARSED", flush=True)
+
+rehearsals.REHEARSALS.clear()
+rehearsals.REHEARSALS["double"] = rehearse
+if len(sys.argv) > 1:
+    _machine_code._can_be_written = lambda folder: False  # in both processes
+if __name__ == "__main__":
+    sys.exit(main(["warm-up", "--processes", "1"]))
+"""
+
+
+def test_nothing_is_compiled_where_nothing_can_be_kept(tmp_path: Path) -> None:
+    """But where all is compiled, that is no error."""
+    (tmp_path / "script.py").write_text(READ_ONLY)
+    ours = ("NUMBA_CACHE_DIR", "XDG_CACHE_HOME")
+    environment = {name: value for name, value in os.environ.items() if name not in ours}
+    environment |= {"PYTHONPATH": os.pathsep.join(sys.path), "HOME": "/dev/null"}
+    said = []
+    for argv in (["read-only"], [], ["read-only"]):
+        command = [sys.executable, "script.py", *argv]
+        found = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+        said.append((found.returncode, found.stdout, found.stderr))
+    code, out, err = said[0]
+    assert (code, out) == (1, "")
+    assert re.fullmatch(r"tagwright: error: compiled kernels cannot be kept \(none of .* can be written\); .*\n", err)
+    assert said[1][0] == 0
+    assert re.fullmatch(r"REHEARSED\n1 kernels compiled in .*\n", said[1][1])
+    assert said[2] == (0, "REHEARSED\nall kernels were compiled before\n", "")
 
 
 def test_without_a_compiler_there_is_nothing_to_do() -> None:

@@ -10,9 +10,11 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from threading import Lock
 from typing import Any
 
+from tagwright import _machine_code
 from tagwright.compat import numba
 
 COMPILING = "compiling kernels, once on this machine; this takes up to a minute ..."
+WAITING = "waiting for another process that compiles kernels ..."
 
 
 def note(message: str) -> None:
@@ -27,11 +29,28 @@ def print_json(content: Mapping[str, Any]) -> None:
 
 @contextmanager
 def notes(*, quiet: bool) -> Iterator[None]:
-    """While this lasts, warnings and the first compilation of kernels are shown as notes, or not at all."""
-    with warnings.catch_warnings(), _watched_compiler(quiet=quiet):
+    """While this lasts, warnings, the first compilation of kernels and the first wait for another process that compiles
+    them are shown as notes, or not at all."""
+    with warnings.catch_warnings(), _watched_compiler(quiet=quiet), _watched_wait(quiet=quiet):
         warnings.simplefilter("ignore" if quiet else "default", UserWarning)
         warnings.showwarning = lambda message, *_rest, **_more: note(str(message))
         yield
+
+
+@contextmanager
+def _watched_wait(*, quiet: bool) -> Iterator[None]:
+    """While this lasts, say so once this process waits for another one's kernels."""
+    before, first = _machine_code.on_wait, Lock()
+
+    def announce() -> None:
+        if not quiet and first.acquire(blocking=False):
+            note(WAITING)
+
+    _machine_code.on_wait = announce
+    try:
+        yield
+    finally:
+        _machine_code.on_wait = before
 
 
 def _watched_compiler(*, quiet: bool) -> AbstractContextManager[object]:

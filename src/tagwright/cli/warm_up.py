@@ -30,7 +30,10 @@ def run(arguments: Namespace) -> None:
     n_processes = arguments.processes or os.cpu_count() or 1
     compiled = 0
     if JIT:
-        compiled = compile_all(n_processes, quiet=arguments.quiet)
+        try:
+            compiled = compile_all(n_processes, quiet=arguments.quiet)
+        except _machine_code.CannotKeepError as error:
+            raise DataError(str(error)) from None
     elif not arguments.quiet:
         note("kernels run as plain Python here (no Numba, or TAGWRIGHT_NO_JIT): there is nothing to compile")
     seconds = time.perf_counter() - began
@@ -61,9 +64,11 @@ def compile_all(n_processes: int, *, quiet: bool) -> int:
 
 
 def _begin() -> None:
-    """In a new process: what wheels bring is left out, failures are reported by `play`, Ctrl-C ends it at once."""
+    """In a new process: what wheels bring is left out, nothing is compiled that cannot be kept, failures are reported
+    by `play`, Ctrl-C ends it at once."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     os.environ[_machine_code.NATIVE_ONLY] = "1"
+    _machine_code.must_keep = True
     warnings.simplefilter("ignore", CacheWarning)
 
 
