@@ -245,7 +245,7 @@ BREAKS = st.sampled_from(["", "", "", "\n", " \n", "\t\n", "x\n", "1\t\ta\n", "#
 
 @pytest.fixture(scope="module")
 def tiny() -> SequenceTagger:
-    return CRF("word", max_iterations=30).fit([["a", "b", "a"], ["b"]], [["B-X", "I-X", "O"], ["I-Y"]])
+    return CRF("word @ 0", tolerance=0.1).fit([["a", "b", "a"], ["b"]], [["B-X", "I-X", "O"], ["I-Y"]])
 
 
 @st.composite

@@ -157,7 +157,12 @@ def rehearse_commands(folder: Path) -> None:
     out, text = str(folder / "m.tw"), str(folder / "words.txt")
     Path(text).write_text("\n".join([" ".join(sentence) for sentence in words()[0]]) + "\n", encoding="utf-8")
     call("train", "sample", "--out", out, "--dev", "20%", "--set", "max_iterations=3")
+    call("evaluate", out, "sample")
     call("evaluate", out, "sample", "--report", str(folder / "report"))
+    for name, line in (("f.conllu", "1\ta" + 8 * "\tNN" + "\n\n"), ("slashed", "a/NN\n")):
+        (folder / name).write_text(line, encoding="utf-8")
+        call("tag", out, str(folder / name))
+        call("evaluate", out, str(folder / name))
     for options in ([], ["--marginals"], ["--nbest", "2"]):
         call("tag", out, text, *options)
     call("tag", out, "sample", "--format", "columns")
