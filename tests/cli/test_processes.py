@@ -184,6 +184,14 @@ def test_python_is_not_taken_down_while_a_worker_is_in_a_kernel(error: str, code
     assert found.stdout == (shown if error else "result 1 and Python was taken down\n")
 
 
+def test_ctrl_c_in_code_made_at_run_time() -> None:
+    """Imports make some: Python then takes the interruption for one that nobody caught."""
+    code = "import sys\nfrom tagwright import cli\ncli._run = lambda arguments: exec('raise KeyboardInterrupt')\n"
+    code += "sys.argv = ['tagwright', 'tag', 'model']\ncli.run_process()"
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, timeout=PATIENCE, check=False)
+    assert (found.returncode, found.stderr) == (130, b"tagwright: error: interrupted\n")
+
+
 def test_a_terminal_is_answered_line_by_line(model: Path) -> None:
     terminal, stdin = open_terminal()
     with start("tag", model, stdin=stdin, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:

@@ -41,8 +41,11 @@ def run_process() -> NoReturn:
 def leave(code: int) -> NoReturn:
     """End the process. A worker that was left behind, by Ctrl-C or an error, may be inside a kernel, and nobody waits
     for it: then Python is not taken down, since that would unload the machine code the worker runs. What `main` leaves
-    is whole: files are written or removed, and the streams are flushed here."""
-    if any(thread.name == WORKER for thread in threading.enumerate()):
+    is whole: files are written or removed, and the streams are flushed here.
+
+    Nor is it after Ctrl-C: where that came while Python ran code made at run time, as classes of data are, Python would
+    end as if nobody had caught it, with another code."""
+    if code == INTERRUPTED or any(thread.name == WORKER for thread in threading.enumerate()):
         for stream in (sys.stdout, sys.stderr):
             with suppress(AttributeError, OSError, ValueError):  # it is closed, or its reader went away
                 stream.flush()
