@@ -184,11 +184,12 @@ def test_python_is_not_taken_down_while_a_worker_is_in_a_kernel(error: str, code
     assert found.stdout == (shown if error else "result 1 and Python was taken down\n")
 
 
-def test_ctrl_c_in_code_made_at_run_time() -> None:
+def test_ctrl_c_in_code_made_at_run_time(tmp_path: Path) -> None:
     """Imports make some: Python then takes the interruption for one that nobody caught."""
     code = "import sys\nfrom tagwright import cli\ncli._run = lambda arguments: exec('raise KeyboardInterrupt')\n"
-    code += "sys.argv = ['tagwright', 'tag', 'model']\ncli.run_process()"
-    found = subprocess.run([sys.executable, "-c", code], capture_output=True, timeout=PATIENCE, check=False)
+    (tmp_path / "script.py").write_text(code + "sys.argv = ['tagwright', 'tag', 'model']\ncli.run_process()\n")
+    command, environment = [sys.executable, "-m", "script"], os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    found = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, timeout=PATIENCE, check=False)
     assert (found.returncode, found.stderr) == (130, b"tagwright: error: interrupted\n")
 
 
