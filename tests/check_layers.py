@@ -28,6 +28,7 @@ LAYERS = (
         "_numba_internals",
         "_jit",
         "_simd",
+        "_python_lock",
         "sequence",
     ),
     ("io",),

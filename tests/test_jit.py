@@ -295,3 +295,10 @@ def test_a_numba_with_other_libraries_compiles_every_kernel(tmp_path: Path) -> N
     moved = "from tagwright import _numba_internals; _numba_internals.LIBRARY_METHODS = ('no_more',)"
     run(f"{moved}; import numpy as np; from kernels import *; assert sum_of_squares(np.array([3.0])) == 9.0", tmp_path)
     assert names(tmp_path) == {"kernels.sum_of_squares", "kernels.add_square", "kernels.square"}
+
+
+def test_machine_code_that_keeps_the_lock_is_not_taken_for_that_which_does_not() -> None:
+    def nothing() -> None: ...
+
+    folders = [_numba_internals.KernelCache(nothing, counted=False, holding=holding) for holding in (False, True)]
+    assert len({cache._files._file_name("()", "cpu") for cache in folders}) == 2

@@ -2,8 +2,8 @@
 
 A kernel is a module-level, pure function of arrays and numbers: the caller allocates, nothing else is touched.
 `@kernel` compiles it on first use and keeps the machine code in Numba's cache beside the module, or in the user's cache
-folder (_numba_internals.py). Kernels release the GIL, so plain threads run them in parallel. Where Numba cannot be
-imported, or with TAGWRIGHT_NO_JIT=1, the same functions run as plain Python: slow, with the same results.
+folder (_numba_internals.py). Kernels release Python's lock, so plain threads run them in parallel. Where Numba cannot
+be imported, or with TAGWRIGHT_NO_JIT=1, the same functions run as plain Python: slow, with the same results.
 
 `@tight_kernel` is for the innermost loops. It makes no arrays and assigns no array to another (only numbers), so that
 Numba needs no reference counts: those are atomic operations, several for every row that is passed to a function. And
@@ -45,12 +45,18 @@ def tight_kernel(function: F) -> F:
     return _compile(function, counted=False)
 
 
-def _compile(function: F, *, counted: bool) -> F:
+def holding_kernel(function: F) -> F:
+    """As tight_kernel, and it keeps Python's lock unless it gives it up itself (_python_lock.py): for calls that are
+    often shorter than it takes to hand the lock over. For Python to call, not for other kernels."""
+    return _compile(function, counted=False, holding=True)
+
+
+def _compile(function: F, *, counted: bool, holding: bool = False) -> F:
     if numba is None:
         return function
-    options = {"nogil": True, "fastmath": {"contract", "reassoc"}, "error_model": "numpy", "_nrt": counted}
+    options = {"nogil": not holding, "fastmath": {"contract", "reassoc"}, "error_model": "numpy", "_nrt": counted}
     options |= {"forceinline": not counted, "no_cfunc_wrapper": True}
     compiled = numba.njit(**options)(function)
-    keep_machine_code(compiled, counted=counted)
+    keep_machine_code(compiled, counted=counted, holding=holding)
     link_into_callers(compiled, options)
     return cast(F, compiled)

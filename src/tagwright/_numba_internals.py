@@ -57,15 +57,15 @@ LIBRARY_METHODS = ("finalize", "get_pointer_to_function", "_get_module_for_linki
 """What PartLibrary replaces or uses of Numba's JITCodeLibrary."""
 
 
-def keep_machine_code(kernel: Any, *, counted: bool) -> None:
+def keep_machine_code(kernel: Any, *, counted: bool, holding: bool) -> None:
     """Let `kernel`, which Numba made, keep its machine code. Where there is no folder for that, it will not.
 
-    counted: whether it counts references to arrays
+    counted: whether it counts references to arrays; holding: whether it keeps Python's lock
     """
     if not hasattr(kernel, "enable_caching"):  # NUMBA_DISABLE_JIT: a plain function
         return
     if hasattr(kernel, "_cache") and all(hasattr(numba_compiler.CompileResult, part) for part in RESULT_METHODS):
-        kernel._cache = KernelCache(kernel.py_func, counted=counted)
+        kernel._cache = KernelCache(kernel.py_func, counted=counted, holding=holding)
         return
     with suppress(RuntimeError):  # a Numba with other insides; that error: there is no folder
         kernel.enable_caching()
@@ -186,9 +186,10 @@ def _digest_of_file(module: str) -> str:
 class KernelCache:
     """The interface of Numba's caches (numba.core.caching._Cache) to the files of one kernel."""
 
-    def __init__(self, function: FunctionType, *, counted: bool) -> None:
+    def __init__(self, function: FunctionType, *, counted: bool, holding: bool) -> None:
         self._function = function
         self._counted = counted
+        self._holding = holding
         self._made: KernelFiles | None = None
 
     @property
@@ -197,7 +198,8 @@ class KernelCache:
         if self._made is None:
             function = self._function
             name = f"{function.__module__}.{function.__qualname__}"
-            self._made = KernelFiles(name, digest(function), function.__code__.co_filename)
+            stamp = ("held-" if self._holding else "") + digest(function)
+            self._made = KernelFiles(name, stamp, function.__code__.co_filename)
         return self._made
 
     def load_overload(self, signature: Any, target: Any) -> Any:

@@ -76,14 +76,14 @@ def test_a_second_time_there_is_nothing_to_do(warm: dict[str, object], run: Run)
 FULL = """
 import resource, sys
 from tagwright._jit import kernel
-from tagwright.cli import main, rehearsals
+from tagwright.cli import main, workloads
 
 @kernel
 def double(x):
     return 2 * x
 
-rehearsals.REHEARSALS.clear()
-rehearsals.REHEARSALS["double"] = lambda folder: double(2)
+workloads.WORKLOADS.clear()
+workloads.WORKLOADS["double"] = lambda folder: double(2)
 resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))  # in both processes: the other one reads this file, too
 if __name__ == "__main__":
     sys.exit(main(["warm-up", "--quiet", "--processes", "1"]))

@@ -1,6 +1,6 @@
 """`tagwright warm-up`: compile all kernels for this CPU now, on all cores, so that nobody waits for them later.
 
-Processes share the rehearsals, which call the kernels as users do; what one compiles the others load (_machine_code.py
+Processes share the workloads, which call the kernels as users do; what one compiles the others load (_machine_code.py
 sees to that). The code that a wheel brings does not count here: it is for many CPUs, and this is for one.
 """
 
@@ -44,14 +44,14 @@ def run(arguments: Namespace) -> None:
 
 
 def compile_all(n_processes: int, *, quiet: bool) -> int:
-    """Have all rehearsals played; how many kernels that compiled."""
+    """Run all workloads; how many kernels that compiled."""
     compiled = 0
     spawn = get_context("spawn")  # not a copy of this process: its threads may hold locks
     with ProcessPoolExecutor(n_processes, spawn, _begin) as pool, _Bar(quiet=quiet) as bar:
         try:
-            names = pool.submit(list_rehearsals).result()
+            names = pool.submit(list_workloads).result()
             bar.begin(len(names))
-            for done in as_completed([pool.submit(play, name) for name in names]):
+            for done in as_completed([pool.submit(run_one, name) for name in names]):
                 count, failures = done.result()
                 if failures:
                     raise DataError(failures[0])
@@ -65,33 +65,33 @@ def compile_all(n_processes: int, *, quiet: bool) -> int:
 
 def _begin() -> None:
     """In a new process: what wheels bring is left out, nothing is compiled that cannot be kept, failures are reported
-    by `play`, Ctrl-C ends it at once."""
+    by `run_one`, Ctrl-C ends it at once."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     os.environ[_machine_code.NATIVE_ONLY] = "1"
     _machine_code.must_keep = True
     warnings.simplefilter("ignore", CacheWarning)
 
 
-def list_rehearsals() -> list[str]:
+def list_workloads() -> list[str]:
     """Their names. Importing them may compile, and that is for the processes that `_begin` has prepared."""
-    from tagwright.cli.rehearsals import REHEARSALS
+    from tagwright.cli.workloads import WORKLOADS
 
-    return list(REHEARSALS)
+    return list(WORKLOADS)
 
 
-def play(name: str) -> tuple[int, list[str]]:
-    """One rehearsal in this process: how many kernels it compiled, and why they could not be kept."""
-    from tagwright.cli.rehearsals import rehearse
+def run_one(name: str) -> tuple[int, list[str]]:
+    """One workload in this process: how many kernels it compiled, and why they could not be kept."""
+    from tagwright.cli.workloads import run_workload
 
     with TemporaryDirectory() as folder:
-        rehearse(name, Path(folder))
+        run_workload(name, Path(folder))
     n_compiled = len(_machine_code.compiled)
     _machine_code.compiled.clear()
     return n_compiled, _machine_code.failures
 
 
 class _Bar:
-    """Progress on a terminal: rehearsals played, kernels compiled."""
+    """Progress on a terminal: workloads done, kernels compiled."""
 
     def __init__(self, *, quiet: bool) -> None:
         self._shown = not quiet and sys.stderr.isatty()

@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tagwright._jit import tight_kernel
+from tagwright._jit import holding_kernel, tight_kernel
+from tagwright._python_lock import HANDOVER_TOKENS, let_others_run, take_back
 from tagwright._simd import best_sums
 from tagwright.arrays import Bools, Doubles, Floats, Ints, Longs, Plain, Shorts, empty_rows, zero_rows
 from tagwright.attributes.lexicon import OPEN, TagDictionary
@@ -39,7 +40,7 @@ from tagwright.text.characters import CHARACTERS, meet_characters
 from tagwright.text.strings import split_letters
 
 CHUNK, LETTERS = 2048, 1 << 16
-"""Tokens that are tagged at a time, unless a sentence is longer; letters of a text for which there is room at first."""
+"""Tokens that are tagged at a time, unless a sentence is longer; letters of a text, for a start."""
 FOUR = 4
 """Candidates that are looked at together; some stand in a list twice, so that their number need not be guessed."""
 
@@ -148,7 +149,7 @@ def end_of_chunk(offsets: Longs, first: int) -> int:
     return last
 
 
-@tight_kernel
+@holding_kernel
 def tag_batch(
     forms: Ints, index: Plain, unknown: Plain, offsets: Longs, sets: Ints, plain_tables: Plain, own: Plain,
     model: Plain, work: Plain, found: Ints, scores: Doubles,
@@ -156,54 +157,68 @@ def tag_batch(
     """All sentences of a Batch, given its forms and so on: as tag_chunk, with plain tuples. Some sentences at a time,
     so that their locations stay in a near cache."""
     tables, first = ScoreTables(plain_tables[0], plain_tables[1], LabelWeights(*plain_tables[2])), 0
+    lock = let_others_run(found.shape[0] > HANDOVER_TOKENS)
     while first + 1 < offsets.shape[0]:
         last = end_of_chunk(offsets, first)
         tag_chunk(
             forms, index, unknown, offsets, first, last, sets, tables, own, ChainTables(*model), work, found, scores
         )
         first = last
+    take_back(lock)
+
+
+@holding_kernel
+def tag_text(
+    text: Plain, joined: bool, offsets: Longs, encoder: Plain, characters: Plain, scoring: Plain, model: Plain,
+    own: Plain, of_work: Plain, found: Ints, scores: Doubles,
+) -> int:  # fmt: skip
+    """From the letters of a text to the best labels of its tokens, found [n], and the scores of its sentences [N]; some
+    sentences at a time, so that all that is made of them stays in a near cache. One call, which does without Python's
+    lock unless the text is short: threads that tag texts wait for each other only while they make strings and lists.
+
+    text: letters, and where strings begin and end [W, n], which is found here where they are joined. Then
+    Encoder.plain, CharacterTables, ScoringTables, ChainTables, OwnAttributes (none), TextWork, all plain. Returns
+    FOUND, or what is missing: NEW_CHARACTER, NOT_SPLIT."""
+    lock = let_others_run(found.shape[0] > HANDOVER_TOKENS)
+    done = tag_sentences(text, joined, offsets, encoder, characters, scoring, model, own, of_work, found, scores)
+    take_back(lock)
+    return int(done)
 
 
 @tight_kernel
-def tag_text(
+def tag_sentences(
     text: Plain, joined: bool, offsets: Longs, encoder: Plain, characters: Plain, scoring: Plain, model: Plain,
-    own: Plain, of_room: Plain, found: Ints, scores: Doubles,
+    own: Plain, of_work: Plain, found: Ints, scores: Doubles,
 ) -> int:  # fmt: skip
-    """From the letters of a text to the best labels of its tokens, found [n], and the scores of its sentences [N]; some
-    sentences at a time, so that all that is made of them stays in a near cache. One call, in which Python's lock is not
-    needed: threads that tag texts wait for each other only while they make strings and lists.
-
-    text: letters, and where strings begin and end [W, n], which is found here where they are joined. Then
-    Encoder.plain, CharacterTables, ScoringTables, ChainTables, OwnAttributes (none), TextRoom, all plain. Returns
-    FOUND, or what is missing: NEW_CHARACTER, NOT_SPLIT."""
+    """The whole of tag_text."""
     if joined and split_letters(text[0], text[1][0], text[2][0]) != text[1].shape[1]:
         return NOT_SPLIT
-    room, given, chain, first = TextRoom(*of_room), ScoringTables(*scoring), ChainTables(*model), 0
-    unknown, rows = as_unknown_words(room.unknown), UnknownRows(*room.rows)
+    work, given, chain, first = TextWork(*of_work), ScoringTables(*scoring), ChainTables(*model), 0
+    unknown, rows = as_unknown_words(work.unknown), UnknownRows(*work.rows)
     tables = ScoreTables(given.table, rows.table, LabelWeights(*given.weights))
     while first + 1 < offsets.shape[0]:
         last = end_of_chunk(offsets, first)
         p, N = offsets[first], last - first
         for i in range(N + 1):
-            room.offsets[i] = offsets[first + i] - p
-        within, n = room.offsets[: N + 1], offsets[last] - p
-        done = encode_tokens(text, p, within, encoder, characters, unknown, room.encoding, room.forms)
+            work.offsets[i] = offsets[first + i] - p
+        within, n = work.offsets[: N + 1], offsets[last] - p
+        done = encode_tokens(text, p, within, encoder, characters, unknown, work.encoding, work.forms)
         if done != FOUND:
             return done
         add_unknown(unknown, given.unknown, given.weights, rows)
         n = n if chain.sets_of.shape[0] > 0 else 0
         for t in range(n):
-            form = room.forms[chain.source, t]
-            room.sets[t] = chain.sets_of[form] if form < chain.sets_of.shape[0] else OPEN
+            form = work.forms[chain.source, t]
+            work.sets[t] = chain.sets_of[form] if form < chain.sets_of.shape[0] else OPEN
         tag_chunk(
-            room.forms, given.locations, (rows.locations, rows.begins), within, 0, N, room.sets[:n], tables, own, chain,
-            room.chunk, found[p:], scores[first:],
+            work.forms, given.locations, (rows.locations, rows.begins), within, 0, N, work.sets[:n], tables, own, chain,
+            work.chunk, found[p:], scores[first:],
         )  # fmt: skip
         first = last
     return FOUND
 
 
-@tight_kernel
+@holding_kernel
 def longest_sentence(offsets: Longs) -> int:
     longest = 0
     for i in range(offsets.shape[0] - 1):
@@ -271,7 +286,7 @@ class ChunkWork(NamedTuple):
         return cls(locations, sorting_room(n_slots), rows[:1], rows[1:], survivors)
 
 
-class TextRoom(NamedTuple):
+class TextWork(NamedTuple):
     """Memory for tag_text, of n tokens at a time."""
 
     offsets: Longs  # [n + 1]
@@ -283,7 +298,7 @@ class TextRoom(NamedTuple):
     chunk: Plain  # ChunkWork
 
     @classmethod
-    def build(cls, scores: LinearScores, n: int, n_letters: int) -> TextRoom:
+    def build(cls, scores: LinearScores, n: int, n_letters: int) -> TextWork:
         encoder = scores.encoder
         unknown = room_for_unknown(encoder.columns, n)
         return cls(
@@ -294,23 +309,24 @@ class TextRoom(NamedTuple):
         )  # fmt: skip
 
 
-class Room(NamedTuple):
-    """Memory for one call: to allocate it for every sentence would take as long as to tag one."""
+class SizedWork(NamedTuple):
+    """The memory of one call, and what it is large enough for."""
 
     n_tokens: int  # of a sentence, at most
     n_letters: int  # of a text
-    memory: TextRoom
+    memory: TextWork
 
 
-class Rooms:
-    """Those of all calls that were under way at a time, to be used again."""
+class WorkPool:
+    """The memory of all calls that were under way at a time, to be used again: to allocate it for every sentence would
+    take as long as to tag one."""
 
     def __init__(self, scores: LinearScores) -> None:
         self._scores = scores
-        self._free: list[Room] = []
+        self._free: list[SizedWork] = []
 
-    def take(self, n_tokens: int, n_letters: int) -> Room:
-        """One for sentences of n_tokens tokens and a text of n_letters letters."""
+    def take(self, n_tokens: int, n_letters: int) -> SizedWork:
+        """For sentences of n_tokens tokens and a text of n_letters letters."""
         try:
             found = self._free.pop()
         except IndexError:
@@ -318,10 +334,10 @@ class Rooms:
         if found is not None and found.n_tokens >= n_tokens and found.n_letters >= n_letters:
             return found
         n, size = power_of_two(max(CHUNK, n_tokens)), power_of_two(max(LETTERS, n_letters))
-        return Room(n, size, TextRoom.build(self._scores, n, size))
+        return SizedWork(n, size, TextWork.build(self._scores, n, size))
 
-    def give_back(self, room: Room) -> None:
-        self._free.append(room)
+    def give_back(self, work: SizedWork) -> None:
+        self._free.append(work)
 
 
 def power_of_two(n: int) -> int:
@@ -341,7 +357,7 @@ class LinearTagging:
             pointers, labels = dictionary.pointers, dictionary.labels
             source, sets_of = dictionary.source, dictionary.sets_of
         self._model = chain, tuple(Sets.build(pointers, labels, scores.width, scores.dtype)), source, sets_of
-        self._rooms = Rooms(scores)
+        self._pool = WorkPool(scores)
 
     @cached_property
     def _scoring(self) -> Plain:
@@ -353,27 +369,27 @@ class LinearTagging:
         the set of every token [n]; None: it is the first."""
         found, totals = np.empty(batch.n_tokens, np.int32), np.empty(batch.n_sentences)
         unknown, tables = self.scores.look_at(batch)
-        room = self._rooms.take(longest_sentence(batch.offsets), 0)
+        work = self._pool.take(longest_sentence(batch.offsets), 0)
         tag_batch(
             batch.forms, self.scores.map.index.plain, tuple(unknown), batch.offsets, NO_SETS if sets is None else sets,
             (tables.table, tables.unknown, tuple(tables.weights)), (batch.pointers, batch.attributes, batch.values),
-            self._model, room.memory.chunk, found, totals,
+            self._model, work.memory.chunk, found, totals,
         )  # fmt: skip
-        self._rooms.give_back(room)
+        self._pool.give_back(work)
         return found, totals
 
     def best_of_text(self, text: Text) -> tuple[Ints, Doubles]:
         """The same of a text, in one kernel. Not of attribute dicts."""
         found, totals = np.empty(int(text.offsets[-1]), np.int32), np.empty(len(text.offsets) - 1)
         (letters, *bounds), joined = text.pieces()
-        room = self._rooms.take(longest_sentence(text.offsets), len(letters))
+        work = self._pool.take(longest_sentence(text.offsets), len(letters))
         while True:
             done = tag_text(
                 (letters, *bounds), joined, text.offsets, self.scores.encoder.plain, CHARACTERS, self._scoring,
-                self._model, NO_OWN, tuple(room.memory), found, totals,
+                self._model, NO_OWN, tuple(work.memory), found, totals,
             )  # fmt: skip
             if done == FOUND:
-                self._rooms.give_back(room)
+                self._pool.give_back(work)
                 return found, totals
             if done == NEW_CHARACTER:
                 meet_characters(letters)

@@ -1,9 +1,9 @@
-"""Rehearsals: what users do, in small. Between them they call every kernel, so that none is left to compile later.
+"""Workloads for warm-up: what users do, in small. Between them they call every kernel: none is left to compile later.
 
-A rehearsal trains a learner with some settings on a few sentences of the sample and asks the model for all it can give,
+A workload trains a learner with some settings on a few sentences of the sample and asks the model for all it can give,
 from Python and from the command line. Which kernels these are, and for which types, is nobody's list: whatever a
-learner comes to need, its rehearsal needs too. A new setting that leads to kernels of its own wants a rehearsal;
-tests/cli/test_warm_up.py finds kernels that other tests compile and no rehearsal does.
+learner comes to need, its workload needs too. A new setting that leads to kernels of its own wants a workload;
+tests/cli/test_warm_up.py finds kernels that users need and no workload calls.
 
 The longest come first, for `tagwright warm-up`, which shares them out among processes.
 """
@@ -102,17 +102,17 @@ def crfs(dtype: str) -> list[SequenceTagger]:
     return [CRF("s1", dtype=dtype, max_iterations=2, **settings) for settings in [*chains, *losses, *solvers]]
 
 
-def rehearse_models(make: Models, read: Callable[[], Corpus] = words) -> Callable[[Path], None]:
-    """A rehearsal of these models."""
+def workload_of(make: Models, read: Callable[[], Corpus] = words) -> Callable[[Path], None]:
+    """The workload of these models."""
 
-    def rehearse(folder: Path) -> None:
+    def run(folder: Path) -> None:
         for model in make():
             use(model, read(), folder)
 
-    return rehearse
+    return run
 
 
-def rehearse_other_data(folder: Path) -> None:
+def run_other_data(folder: Path) -> None:
     """Every learner on items that are not words."""
     short = {"max_iterations": 2, "epochs": 1, "rounds": 3}
     for learner in LEARNERS.values():
@@ -122,7 +122,7 @@ def rehearse_other_data(folder: Path) -> None:
             use(model, corpus, folder)
 
 
-def rehearse_spans(folder: Path) -> None:
+def run_spans(folder: Path) -> None:
     """Well-formed spans, their probabilities, clusters."""
     X, y = words("chunk")
     clusters = WordClusters.learn(X, n_clusters=4)
@@ -135,14 +135,14 @@ def rehearse_spans(folder: Path) -> None:
     CRF("s1").fit(X, y).calibrate_spans(X, y)
 
 
-def rehearse_partial_labels(folder: Path) -> None:
+def run_partial_labels(folder: Path) -> None:
     """Training on labels that are known in part."""
     X, y = words()
     partial: list[Any] = [[(None, {label, "NN"}, label)[t % 3] for t, label in enumerate(labels)] for labels in y]
     CRF(TEMPLATES, max_iterations=2).fit(X, partial)
 
 
-def rehearse_underflow(folder: Path) -> None:
+def run_underflow(folder: Path) -> None:
     """Scores so large that sums are made of logarithms."""
     X, y = words("entity")
     items, large = ([[{"word": word, word[-1]: value} for word in s] for s in X] for value in (1e4, 1e8))
@@ -152,7 +152,7 @@ def rehearse_underflow(folder: Path) -> None:
             model.predict_marginals(large[:5])
 
 
-def rehearse_commands(folder: Path) -> None:
+def run_commands(folder: Path) -> None:
     """The commands on files."""
     out, text = str(folder / "m.tw"), str(folder / "words.txt")
     Path(text).write_text("\n".join([" ".join(sentence) for sentence in words()[0]]) + "\n", encoding="utf-8")
@@ -171,39 +171,37 @@ def rehearse_commands(folder: Path) -> None:
     call("compare", "sample", "--learners", "hmm,perceptron", "--folds", "2", "--size", str(N_SENTENCES))
 
 
-REHEARSALS: dict[str, Callable[[Path], None]] = {
-    "crf": rehearse_models(lambda: [CRF("pos", max_iterations=2)]),
-    "adaboost": rehearse_models(
-        lambda: [SequenceAdaBoost("s1", rounds=5, bound=b) for b in ("exact", "tight", "loose")]
-    ),
-    "guided": rehearse_models(
+WORKLOADS: dict[str, Callable[[Path], None]] = {
+    "crf": workload_of(lambda: [CRF("pos", max_iterations=2)]),
+    "adaboost": workload_of(lambda: [SequenceAdaBoost("s1", rounds=5, bound=b) for b in ("exact", "tight", "loose")]),
+    "guided": workload_of(
         lambda: [
             GuidedTagger("best", epochs=1),
             GuidedTagger("best", epochs=1, guided=False),
             GuidedTagger("pos", epochs=1, tag_dictionary=1, aggressive=False, direction="left_to_right"),
         ]
     ),
-    "hmsvm": rehearse_models(
+    "hmsvm": workload_of(
         lambda: [HMSVM("s1", max_iterations=2, kernel=k, slack=s) for k in ("linear", "poly") for s in ("l1", "l2")]
     ),
-    "perceptron": rehearse_models(lambda: [StructuredPerceptron("pos", epochs=1, margin=m) for m in (0, 1)]),
-    "losses and solvers": rehearse_models(lambda: crfs("float32")),
-    "spans": rehearse_spans,
-    "float64": rehearse_models(
+    "perceptron": workload_of(lambda: [StructuredPerceptron("pos", epochs=1, margin=m) for m in (0, 1)]),
+    "losses and solvers": workload_of(lambda: crfs("float32")),
+    "spans": run_spans,
+    "float64": workload_of(
         lambda: [CRF("pos", dtype="float64", max_iterations=2), *crfs("float64"), MEMM("s1", dtype="float64")]
     ),
-    "kernels": rehearse_models(lambda: [KernelPerceptron("s1", kernel=k, epochs=1) for k in ("poly", "rbf", "linear")]),
-    "memm": rehearse_models(lambda: [MEMM("pos", max_iterations=2)]),
-    "hmm": rehearse_models(lambda: [HMM(), HMM("s1")]),
-    "other data": rehearse_other_data,
-    "partial labels": rehearse_partial_labels,
-    "underflow": rehearse_underflow,
-    "commands": rehearse_commands,
+    "kernels": workload_of(lambda: [KernelPerceptron("s1", kernel=k, epochs=1) for k in ("poly", "rbf", "linear")]),
+    "memm": workload_of(lambda: [MEMM("pos", max_iterations=2)]),
+    "hmm": workload_of(lambda: [HMM(), HMM("s1")]),
+    "other data": run_other_data,
+    "partial labels": run_partial_labels,
+    "underflow": run_underflow,
+    "commands": run_commands,
 }
 
 
-def rehearse(name: str, folder: Path) -> None:
-    """One of REHEARSALS. It leaves nothing but files in `folder`."""
+def run_workload(name: str, folder: Path) -> None:
+    """One of WORKLOADS. It leaves nothing but files in `folder`."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
-        REHEARSALS[name](folder)
+        WORKLOADS[name](folder)
