@@ -11,7 +11,7 @@ import pytest
 from cli.commands import Run
 from toy import toy_words
 
-from tagwright import CRF, HMM, GuidedTagger, SequenceAdaBoost, load
+from tagwright import CRF, HMM, GuidedTagger, KernelPerceptron, SequenceAdaBoost, load
 from tagwright.cli.learned import START, STOP, list_weights, template_sizes, top_weights, transitions
 from tagwright.guided.label_contexts import BASE, PART, PART_STRIDE, STRIDES
 from tagwright.scores.linear import LinearScores
@@ -78,7 +78,8 @@ def test_word_tables(run: Run, small: Path, tmp_path: Path) -> None:
     assert template_sizes(hmm)[0].weights == len({(w, t) for w, t, *_ in map(str.split, read_rows(small))})
     found = json.loads(run("inspect", out, "--attributes", "the zorgs", "--json").out)["tokens"]
     assert found[0]["attributes"] == {"word[0]=the": pytest.approx(value)}
-    assert found[1]["attributes"] == {"word[0]=zorgs": None}
+    spelling = hmm.emission_probabilities("zorgs")[found[1]["label"]]
+    assert found[1]["attributes"] == {"word[0]=zorgs": pytest.approx(np.log(spelling), abs=1e-4)}
     assert "highest log-probability for each label\n" in run("inspect", out).out
 
 
@@ -146,13 +147,53 @@ def test_attributes_with_their_weights(run: Run, model: Path) -> None:
     assert [token["token"] for token in found] == ["The", "dog", "zorgs"]
     assert [token["label"] for token in found] == load(model).predict([["The", "dog", "zorgs"]])[0]
     for t, token in enumerate(found):
-        assert list(token["attributes"]) == features.explain(["The", "dog", "zorgs"], t)
+        assert sorted(token["attributes"]) == sorted(features.explain(["The", "dog", "zorgs"], t))
         for name, weight in token["attributes"].items():
             assert weight == (weights[name].get(token["label"], 0.0) if name in weights else None)
     assert found[2]["attributes"]["word[0]=zorgs"] is None
     text = run("inspect", model, "--attributes", "The dog zorgs").out
     assert text.startswith("The  →  DT\n")
     assert "       new  word[0]=zorgs\n" in text
+
+
+def test_attributes_with_a_label_answer_why_not_that_label(run: Run, model: Path) -> None:
+    """`--label` was ignored. The weights of both labels are those of the model, and add up to the lead in score."""
+    options = ["--attributes", "The dog zorgs", "--label", "NNP"]
+    found = json.loads(run("inspect", model, *options, "--json").out)["tokens"]
+    loaded, weights = load(model), dense_weights(model)
+    for one, expected in zip(found, loaded.explain(["The", "dog", "zorgs"], against="NNP"), strict=True):
+        assert (one["label"], one["against"]) == (expected.label, "NNP")
+        for reason in one["reasons"]:
+            if reason["kind"] == "attribute":
+                row = weights[reason["name"]]
+                assert reason["weight"] == pytest.approx(row.get(one["label"], 0.0))
+                assert reason["against"] == pytest.approx(row.get("NNP", 0.0))
+        assert sum(r["weight"] for r in one["reasons"]) == pytest.approx(one["score"])
+        assert sum(r["against"] for r in one["reasons"]) == pytest.approx(one["against_score"])
+        assert one["score"] - one["against_score"] == pytest.approx(expected.margin)
+    text = run("inspect", model, *options).out
+    assert text.startswith("The  →  DT, not NNP: ahead by ")
+    assert "\n        DT       NNP\n" in text
+    assert "label[-1]=<s>" in text
+    assert text.count("  total") == 3
+    assert "--attributes compares with one; name one" in run("inspect", model, *options, "--label", "NN").err
+
+
+def test_all_weights_are_those_of_inspect(run: Run, model: Path) -> None:
+    loaded = load(model)
+    found = json.loads(run("inspect", model, "--json", "--top", "100000").out)
+    assert {(p, c): w for p, c, w in found["transitions"]} == loaded.transition_features_
+    positive = {(name, label): w for label, pairs in found["weights"].items() for name, w in pairs}
+    assert positive == {pair: w for pair, w in loaded.state_features_.items() if w > 0}
+
+
+def test_a_kernel_names_the_training_tokens_that_count(run: Run, tmp_path: Path) -> None:
+    out = tmp_path / "m.tw"
+    KernelPerceptron("s1", epochs=2, random_state=0).fit(*toy_words(30)).save(out)
+    [one] = json.loads(run("inspect", out, "--attributes", "xya", "--label", "C", "--json").out)["tokens"]
+    kinds = [reason["kind"] for reason in one["reasons"]]
+    assert kinds.count("context") == 11
+    assert one["reasons"][10]["name"].endswith(" other training tokens")
 
 
 def test_attributes_of_columns(run: Run, chunker: Path) -> None:

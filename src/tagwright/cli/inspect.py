@@ -10,12 +10,15 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
+import numpy as np
+
 from tagwright.cli.console import print_json
 from tagwright.cli.corpus import training_layout
 from tagwright.cli.learned import (
     describe_dictionary,
     describe_kernel,
     explain,
+    explained_json,
     find_measure,
     template_sizes,
     top_weights,
@@ -27,6 +30,7 @@ from tagwright.cli.report import count
 from tagwright.cli.support import find_support, format_support, summarise, support_html, support_json
 from tagwright.errors import ParameterError
 from tagwright.learners import SequenceTagger, load
+from tagwright.learners._explanation import TRANSITION, Explanation, Reason
 
 SHOWN_TRANSITIONS = 10
 SHOWN_CHOSEN, SHOWN_ROUNDS = 20, 5
@@ -41,8 +45,14 @@ def run(arguments: Namespace) -> None:
         raise ParameterError("--html: there is a page of support sequences only; give --support too")
     content: dict[str, Any]
     if arguments.attributes is not None:
-        content = {"tokens": explain(model, arguments.attributes)}
-        text = format_explained(content["tokens"])
+        if len(arguments.label) > 1:
+            raise ParameterError(
+                f"--label: found {len(arguments.label)} labels, --attributes compares with one; name one"
+            )
+        against = next(iter(arguments.label), None)
+        found = explain(model, arguments.attributes, against)
+        content = {"tokens": [explained_json(one, against=against is not None) for one in found]}
+        text = "\n\n".join([format_weighed(one) if against is None else format_compared(one) for one in found])
     elif arguments.support is not None:
         support = find_support(model, None if arguments.support < 0 else arguments.support)
         if arguments.html is not None:
@@ -221,15 +231,33 @@ def format_transitions(found: Sequence[tuple[Any, ...]], what: str) -> str:
     return "\n".join(lines)
 
 
-def format_explained(explained: list[dict[str, Any]]) -> str:
-    """A block for each token: attributes by weight, those unknown to the model last."""
-    blocks = []
-    for one in explained:
-        known = [(name, weight) for name, weight in one["attributes"].items() if weight is not None]
-        lines = [f"  {weight:8.3f}  {name}" for name, weight in sorted(known, key=lambda pair: -pair[1])]
-        lines += [f"  {'new':>8}  {name}" for name, weight in one["attributes"].items() if weight is None]
-        blocks.append("\n".join([f"{one['token']}  →  {one['label']}", *lines]))
-    return "\n\n".join(blocks)
+def format_weighed(one: Explanation) -> str:
+    """A token: attributes by weight, those unknown to the model last."""
+    known = [reason for reason in one.reasons if reason.kind != TRANSITION and reason.name not in one.new]
+    lines = [f"  {reason.weight:8.3f}  {reason.name}" for reason in sorted(known, key=lambda reason: -reason.weight)]
+    return "\n".join([f"{one.token}  →  {one.label}", *lines, *_format_new(one, 10)])
+
+
+def format_compared(one: Explanation) -> str:
+    """A token with two labels side by side: what adds most to the lead of its own first, and the totals."""
+    room = max(8, len(one.label), len(one.runner_up))
+    rows = [(reason.weight, reason.runner_up_weight, reason.name) for reason in _by_difference(one)]
+    rows.append((one.score, one.runner_up_score, "total"))
+    lines = [f"  {a:{room}.3f}  {b:{room}.3f}  {name}" for a, b, name in rows]
+    heads = f"  {one.label:>{room}}  {one.runner_up:>{room}}"
+    title = f"{one.token}  →  {one.label}, not {one.runner_up}: ahead by {one.margin:.3f}"
+    return "\n".join([title, heads, *lines[:-1], *_format_new(one, 2 * room + 4), lines[-1]])
+
+
+def _by_difference(one: Explanation) -> list[Reason]:
+    """Without what weighs nothing for either label."""
+    found = [reason for reason in one.reasons if reason.weight or reason.runner_up_weight]
+    return sorted(found, key=lambda reason: -(reason.difference if reason.weight > -np.inf else -np.inf))
+
+
+def _format_new(one: Explanation, room: int) -> list[str]:
+    listed = {reason.name for reason in one.reasons}
+    return [f"{'new':>{room}}  {name}" for name in one.new if name not in listed]
 
 
 def _hang(head: str, text: str, width: int) -> str:

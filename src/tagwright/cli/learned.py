@@ -1,5 +1,5 @@
 """What a model learned, by name: weights of attributes, transitions between labels, trigrams, attributes by template.
-`explain` has the attributes of the tokens of one sentence: why a token got its label.
+`explain` has one sentence: why its tokens got their labels, and not others.
 
 Weights are known where scores are linear (CRF, MEMM, perceptron) or tables of words (HMM: log-probabilities, all
 negative). With a kernel, training tokens have multipliers instead (support contexts). Every learner has a chain.
@@ -20,6 +20,7 @@ from tagwright.encode.forms import N_EDGES
 from tagwright.errors import DataError
 from tagwright.kernels.scores import KernelScores
 from tagwright.learners import SequenceTagger
+from tagwright.learners._explanation import TRANSITION, Explanation
 from tagwright.scores.linear import LinearScores
 from tagwright.scores.tables import TableScores
 
@@ -99,14 +100,9 @@ def top_weights(model: SequenceTagger, n: int) -> dict[str, list[tuple[str, floa
 
 def _top_multipliers(scores: KernelScores, label: int, n: int, names: Sequence[str]) -> list[tuple[str, float]]:
     """Support contexts with their multipliers; a context is named by its words, or by its attributes if it has none."""
-    column, support = scores.coefficients[:, label], scores.support
+    column = scores.coefficients[:, label]
     best = np.argsort(-column, kind="stable")[:n]
-    found = []
-    for m in best[column[best] > 0].tolist():
-        attributes = [names[a] for a in support.attributes[support.pointers[m] : support.pointers[m + 1]]]
-        words = [name for name in attributes if name.startswith("word[") and " & " not in name]
-        found.append((" ".join(words or attributes), float(column[m])))
-    return found
+    return [(scores.name_context(m, names), float(column[m])) for m in best[column[best] > 0].tolist()]
 
 
 def transitions(model: SequenceTagger) -> list[Transition]:
@@ -171,28 +167,41 @@ def _count_attributes(encoder: Encoder) -> Iterator[tuple[str, int]]:
         yield " & ".join([cell.text for cell in conjunction.cells]), len(conjunction.table.keys)
 
 
-def explain(model: SequenceTagger, text: str) -> list[dict[str, Any]]:
-    """Every token of a sentence with its label, its attributes, and their weights for that label; None where the model
-    does not know the attribute. With more than one column, a token is written word/column/column.
+def explain(model: SequenceTagger, text: str, against: str | None = None) -> list[Explanation]:
+    """Every token of a sentence: why it got its label, and not the label `against` (None: the best other one). With
+    more than one column, a token is written word/column/column.
     """
-    features = model.encoder_.features
-    if features is None:
+    if model.encoder_.features is None:
         raise DataError("the model takes ready-made attributes: there are no templates", location="--attributes")
-    weights = list_weights(model)
-    if weights is None:
-        raise DataError("the model compares tokens by a kernel: attributes have no weights", location="--attributes")
     tokens = text.split()
     if not tokens:
         raise DataError("found no tokens, expected a sentence with spaces between its tokens", location="--attributes")
     items: list[Any] = [_read_item(token, model.encoder_.width) for token in tokens]
-    labels = model.predict([items])[0]
-    numbers = {name: a for a, name in enumerate(model.encoder_.attribute_names())}
-    explained = []
-    for t, (token, label) in enumerate(zip(tokens, labels, strict=True)):
-        y, names = model.labels_.index(label), features.explain(items, t)
-        known = {name: weights.find(numbers[name], y) if name in numbers else None for name in names}
-        explained.append({"token": token, "label": label, "attributes": known})
-    return explained
+    found = sorted(model.explain(items, against), key=lambda one: one.position)
+    return [one._replace(token=token) for one, token in zip(found, tokens, strict=True)]
+
+
+def explained_json(one: Explanation, *, against: bool) -> dict[str, Any]:
+    """A token for machines: its attributes with their weights for its label, None for those that the model does not
+    know; with `against`, everything for both labels. What is forbidden has no weight (None)."""
+    weights = {reason.name: _finite(reason.weight) for reason in one.reasons if reason.kind != TRANSITION}
+    found = {
+        "token": one.token,
+        "label": one.label,
+        "attributes": weights | {n: None for n in one.new if n not in weights},
+    }
+    if not against:
+        return found
+    reasons = [
+        {"name": r.name, "kind": r.kind, "weight": _finite(r.weight), "against": _finite(r.runner_up_weight)}
+        for r in one.reasons
+    ]
+    totals = {"score": _finite(one.score), "against_score": _finite(one.runner_up_score)}
+    return found | {"against": one.runner_up, **totals, "reasons": reasons}
+
+
+def _finite(value: float) -> float | None:
+    return value if np.isfinite(value) else None
 
 
 def _read_item(token: str, width: int) -> str | tuple[str, ...]:

@@ -106,7 +106,10 @@ def _add_inspect(add_parser: AddParser) -> None:
     add("model", metavar="MODEL", help="a model file")
     add("--top", metavar="N", type=_whole(1), default=5, help="weights for each label (default: 5)")
     add("--label", metavar="LABEL", action="append", default=[], help="show this label alone; may be repeated")
-    tokens = "show the attributes and weights of each token of a sentence instead; columns are joined: dog/NN"
+    tokens = (
+        "show the attributes and weights of each token of a sentence instead, with --label NNP why a token is not NNP; "
+        "columns are joined: dog/NN"
+    )
     add("--attributes", metavar="'TOKEN TOKEN ...'", help=tokens)
     support = "show the support sequences of an hmsvm instead: of training sentence N (from 0), or the --top heaviest"
     add("--support", metavar="N", nargs="?", type=_whole(0), const=-1, help=support)

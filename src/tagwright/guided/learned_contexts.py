@@ -1,4 +1,4 @@
-"""The label contexts that a guided model learned, by name, for `tagwright inspect`."""
+"""The label contexts that a guided model learned, by name: for `tagwright inspect`, and for explanations."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from tagwright.arrays import Longs
+from tagwright.arrays import Doubles, Ints, Longs
 from tagwright.attributes.language import LABEL, attribute_name, join_values
 from tagwright.guided.decoder import LabelContexts
 from tagwright.guided.label_contexts import BASE, OFFSETS, PART, PART_STRIDE, STRIDES
@@ -64,3 +64,24 @@ def lexical_values(contexts: LabelContexts, m: int, number: int) -> Iterator[str
     codes: Longs = np.array(np.unravel_index(key, [len(one) for one in vocabularies]))
     for vocabulary, code in zip(vocabularies, codes.tolist(), strict=True):
         yield vocabulary.values[code]
+
+
+def contexts_of(
+    contexts: LabelContexts, names: Sequence[str], around: Longs, lexical: Ints
+) -> Iterator[tuple[str, Doubles]]:
+    """The label contexts of one token and their weights for all labels [Y]. around: the labels at OFFSETS, Y where one
+    is not known; lexical: the numbers of its lexical parts."""
+    weights, layout = contexts.weights, contexts.layout
+    for m, numbers in enumerate(layout.numbers):
+        part = int(numbers[PART])
+        value = int(lexical[part]) if part >= 0 else 0
+        if value < 0 or (around[numbers[STRIDES] > 0] == layout.n_labels).any():
+            continue
+        key = int(numbers[BASE] + around @ numbers[STRIDES] + (numbers[PART_STRIDE] * value if part >= 0 else 0))
+        row = np.zeros(layout.n_labels)
+        if part < 0:
+            row[:] = weights.rows[key]
+        else:
+            first, last = np.searchsorted(weights.keys, [key, key + 1])
+            row[weights.labels[first:last]] = weights.values[first:last]
+        yield name_context(contexts, names, m, key), row

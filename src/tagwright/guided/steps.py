@@ -8,27 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from html import escape
-from typing import NamedTuple
+
+from tagwright.learners._explanation import Explanation
 
 
-class Step(NamedTuple):
-    """One action. known: labels within two tokens that the search had already, by offset; scores are action scores."""
-
-    position: int
-    token: str
-    label: str
-    score: float
-    runner_up: str
-    runner_up_score: float
-    known: dict[int, str]
-
-    @property
-    def margin(self) -> float:
-        """How far the label is ahead of the next one."""
-        return self.score - self.runner_up_score
-
-
-def format_steps(steps: Sequence[Step]) -> str:
+def format_steps(steps: Sequence[Explanation]) -> str:
     """A line for each step: the token, its label between those it saw, its score, and the runner-up."""
     rows = [("step", "token", "label", "between", "score", "runner-up", "behind by")]
     for number, step in enumerate(steps, start=1):
@@ -48,7 +32,7 @@ WIDE, DEEP, EDGE = 90, 34, 40
 """Pixels of a token, of a step, and around the picture."""
 
 
-def draw_steps(steps: Sequence[Step]) -> str:
+def draw_steps(steps: Sequence[Explanation]) -> str:
     """An SVG of one sentence."""
     n = len(steps)
     depth = {step.position: number for number, step in enumerate(steps)}
@@ -80,7 +64,7 @@ def _position_of(position: int, depth: int) -> tuple[int, int]:
     return EDGE // 2 + WIDE // 2 + position * WIDE, EDGE + (depth + 1) * DEEP
 
 
-def steps_page(sentences: Sequence[Sequence[Step]]) -> str:
+def steps_page(sentences: Sequence[Sequence[Explanation]]) -> str:
     """A page of its own with a picture of every sentence."""
     head = ["<!DOCTYPE html>", '<meta charset="utf-8">', "<title>The order of labelling</title>"]
     return "\n".join([*head, *(draw_steps(steps) for steps in sentences), ""])

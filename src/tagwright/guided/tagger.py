@@ -23,11 +23,11 @@ from tagwright.encode.text import Sentences, Text
 from tagwright.errors import ModelFileError, ParameterError
 from tagwright.guided.algorithm2_learning import AGGRESSIVE, EARLY, LOCAL, LearningSettings
 from tagwright.guided.decoder import DIRECTIONS, GuidedDecoder, LabelContexts
-from tagwright.guided.label_contexts import ContextLayout, lay_out
-from tagwright.guided.learned_contexts import top_contexts
+from tagwright.guided.final_actions import labels_around
+from tagwright.guided.label_contexts import OFFSETS, ContextLayout, lay_out
+from tagwright.guided.learned_contexts import contexts_of, top_contexts
 from tagwright.guided.lexical_parts import LexicalParts
 from tagwright.guided.perceptron import TrainingText
-from tagwright.guided.steps import Step
 from tagwright.guided.training import GuidedWeights, Training, average_all, drop_attributes
 from tagwright.learners._base import SequenceTagger, of_one_fit
 from tagwright.learners._estimator import (
@@ -40,6 +40,7 @@ from tagwright.learners._estimator import (
     one_of,
     parameter,
 )
+from tagwright.learners._explanation import CONTEXT, RULE, Explanation, choose_rival, make_explanation
 from tagwright.learners._labels import Labels, check_labels, learn_dictionary
 from tagwright.learners._watch import DevSet, Watch, all_callbacks, warn_of_end
 from tagwright.optim.progress import Progress
@@ -281,19 +282,31 @@ class GuidedTagger(SequenceTagger):
         np.divide(sums, counts, out=means, where=counts > 0)
         return means
 
-    @of_one_fit
-    def explain(self, sentence: Sequence[Any]) -> list[Step]:
-        """The steps of labelling one sentence, in the order in which they were taken."""
-        steps: list[Step] = []
-        for actions, _ in self._decoded([sentence], None, self.decoder_.final_actions):
-            names = [self.labels_[y] for y in actions.found.labels]
-            for t in np.argsort(actions.found.order).tolist():
-                first, last = actions.found.known[t]
-                known = {o: names[t + o] for o in (-2, -1, 1, 2) if first <= t + o <= last}
-                score, behind = actions.scores[t].tolist()
-                token = sentence[t] if isinstance(sentence[t], str) else str(sentence[t])
-                rival = self.labels_[actions.rivals[t]]
-                steps.append(Step(t, token, names[t], score, rival, behind, known))
+    def _explain(self, text: Text, batch: Batch, against: list[int]) -> list[Explanation]:
+        """The steps of labelling a sentence, in the order in which they were taken: a label context counts where its
+        labels were known by then."""
+        decoder, names, Y = self.decoder_, self.labels_, len(self.labels_)
+        found = decoder.infer(batch)
+        around, lexical, rows_of = (
+            labels_around(found, batch.offsets, Y),
+            decoder.lexical(batch),
+            self._rows_of(text, batch),
+        )
+        gaps = decoder.model.gaps
+        possible = decoder._possible(batch, None)
+        steps: list[Explanation] = []
+        for t in np.argsort(found.order).tolist():
+            rows, new = rows_of(t)
+            rows += [(name, CONTEXT, row) for name, row in contexts_of(decoder.labels, names, around[t], lexical[t])]
+            if possible is not None:
+                rows.append(("tag dictionary", RULE, np.where(possible[t], 0.0, -np.inf)))
+            if gaps.size:
+                beside = gaps[0, 0, around[t, 1], :Y] + gaps[1, 0, around[t, 2], :Y]
+                rows.append(("well-formed spans", RULE, beside.astype(np.float64)))
+            y = int(found.labels[t])
+            rival = choose_rival(np.sum([row for *_, row in rows], axis=0), y, against[t])
+            known = {o: names[label] for o, label in zip(OFFSETS, around[t].tolist(), strict=True) if label < Y}
+            steps.append(make_explanation(t, text.items[t], names, (y, rival), known, rows, new))
         return steps
 
     @of_one_fit

@@ -12,7 +12,7 @@ import numpy as np
 
 from tagwright.arrays import Doubles, Longs
 from tagwright.encode.batch import Batch
-from tagwright.encode.text import Sentences
+from tagwright.encode.text import Sentences, Text
 from tagwright.errors import DataWarning, ModelFileError, ParameterError, warn
 from tagwright.kernels.functions import KERNELS, Kernel, KernelFunction, make_kernel
 from tagwright.kernels.gram import GramMatrix
@@ -21,6 +21,7 @@ from tagwright.kernels.vectors import ContextVectors, find_contexts
 from tagwright.learners._base import SequenceTagger, TrainingData
 from tagwright.learners._decoder import Decoder, Scores
 from tagwright.learners._estimator import FLAG, NONE, NOT_NEGATIVE, POSITIVE, WHOLE, Range, fitted, parameter
+from tagwright.learners._explanation import CONTEXT, Row, Rows
 from tagwright.learners._labels import Labels
 from tagwright.model_file import restore_pointers
 from tagwright.scores.expanded import expand
@@ -28,6 +29,8 @@ from tagwright.scores.expanded import expand
 KERNEL = Range(lambda value: callable(value) or value in KERNELS, f"one of {', '.join(KERNELS)}, or a callable")
 
 
+LISTED = 10
+"""Training tokens that an explanation names."""
 CALLABLE = -1
 """Stands for a function of the user's, in a pickle."""
 
@@ -84,6 +87,24 @@ class KernelLearner(SequenceTagger):
         beta, transition, ends = np.split(vector, [-(Y * Y + 2 * Y), -2 * Y])
         scores = KernelScores.build(self.encoder_, gram.contexts, beta.reshape(-1, Y), gram.kernel)
         return Decoder(scores, *self._constrain(transition.reshape(Y, Y), ends[:Y], ends[Y:]))
+
+    def _rows_of(self, text: Text, batch: Batch) -> Rows:
+        """With a kernel, what support contexts add: β k(x, z) for the LISTED that matter most, and for the others."""
+        scores = self.decoder_.scores
+        if not isinstance(scores, KernelScores):
+            return super()._rows_of(text, batch)
+        similarity, names = scores.similarity(batch), self.encoder_.attribute_names()
+
+        def rows(t: int) -> tuple[list[Row], list[str]]:
+            added = similarity[t, :, None] * scores.coefficients
+            order = np.argsort(-np.abs(added).max(axis=1), kind="stable")
+            found = [(scores.name_context(m, names), CONTEXT, added[m]) for m in order[:LISTED].tolist()]
+            rest = order[LISTED:]
+            if len(rest):
+                found.append((f"{len(rest):,} other training tokens", CONTEXT, added[rest].sum(axis=0)))
+            return found, []
+
+        return rows
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to one file (atomically, no pickle)."""

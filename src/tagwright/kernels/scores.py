@@ -8,6 +8,7 @@ those are kept. Tokens are taken blockwise: sparse products, the kernel, one den
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -48,6 +49,22 @@ class KernelScores:
     def n_parameters(self) -> int:
         """Coefficients that are not zero."""
         return int(np.count_nonzero(self.coefficients))
+
+    def name_context(self, m: int, names: Sequence[str]) -> str:
+        """Support context m by its words, or by its attributes if it has none. names: of all attributes."""
+        attributes = [
+            names[a] for a in self.support.attributes[self.support.pointers[m] : self.support.pointers[m + 1]]
+        ]
+        words = [name for name in attributes if name.startswith("word[") and "&" not in name.partition("=")[0]]
+        return " ".join(words or attributes)
+
+    def similarity(self, batch: Batch) -> Doubles:
+        """k(x_p, z_m) of all tokens and support contexts [n, M]; of a few sentences."""
+        contexts, of_token = find_contexts(expand(self.encoder, batch), self.encoder.n_attributes)
+        work = np.empty((len(contexts), len(self.support)), np.float32)
+        values = self.kernel(contexts.multiply(self._index, work), contexts.lengths, self._lengths)
+        found: Doubles = values.astype(np.float64)[of_token]
+        return found
 
     def rows(self, batch: Batch) -> KernelRows:
         """The scores of a batch."""

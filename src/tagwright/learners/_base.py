@@ -22,17 +22,28 @@ from tagwright.attributes.templates import FeatureSet, resolve, split_clusters
 from tagwright.calibration import Platt
 from tagwright.encode.batch import Batch
 from tagwright.encode.encoder import Encoder
-from tagwright.encode.text import Sentences, Text, list_sentences, name_labels
+from tagwright.encode.text import Sentences, Text, list_sentences, name_labels, sentence_offsets
 from tagwright.errors import DataError, NotFittedError, ParameterError
 from tagwright.io.spans import allowed_transitions, detect_scheme
 from tagwright.learners._batches import Allowed, Request, Result, SentenceRange, map_runs
 from tagwright.learners._decoder import Decoder, Scores, check_weights
 from tagwright.learners._estimator import ANYTHING, FLAG, JOBS, SEED, Estimator, fitted, parameter
+from tagwright.learners._explanation import (
+    Against,
+    Explanation,
+    Rows,
+    attribute_rows,
+    explain_path,
+    list_state_features,
+    list_transition_features,
+    read_against,
+)
 from tagwright.learners._labels import Labels, check_labels, number_labels
 from tagwright.learners._spans import ScoredSpan, calibrate, fit_calibration, require_span_labels, score_spans
 from tagwright.learners._stored import pack, restore_linear, store, store_linear, unpack
 from tagwright.optim.progress import Callback
 from tagwright.scores.linear import LinearScores
+from tagwright.scores.tables import TableScores
 
 EMPTY = (np.empty((1, 0), np.int64), np.zeros(1)), 0.0
 """The one labelling of an empty sentence."""
@@ -270,9 +281,59 @@ class SequenceTagger(Estimator):
 
     # ---- what was learned, for people; None or nothing where a learner has no such thing ----
 
-    def explain(self, sentence: Sequence[Any]) -> list[Any]:
-        """The steps of labelling one sentence, in the order in which they were taken."""
-        raise ParameterError(f"{self.learner} labels all tokens at once; train a guided model")
+    @of_one_fit
+    def explain(self, sentence: Sequence[Any], against: Against = None) -> list[Explanation]:
+        """Why every token of a sentence got its label: what adds to its score, and to that of another label.
+
+        `against` is the other label: one for all tokens ("why not NNP?"), or one for each (None: the best other one,
+        as for tokens that have the label asked for). The labels of the other tokens stay as they are. Tokens come in
+        the order in which they were labelled: that of the sentence, but with a guided model.
+
+        What adds to a score are attributes and transitions (`Reason`); with a kernel, the training tokens that are
+        most like this one.
+        """
+        self._check_fitted()
+        offsets, n_empty = sentence_offsets([sentence])
+        if n_empty:
+            return []
+        text = Text.build([sentence], width=self.encoder_.width, offsets=offsets)
+        wanted = read_against(against, self.labels_, len(sentence))
+        batch = self.encoder_.encode(text)
+        return self._explain(text, batch, wanted)
+
+    def _explain(self, text: Text, batch: Batch, against: list[int]) -> list[Explanation]:
+        """Of one sentence; against: the numbers of other labels, −1 for the best one."""
+        rows = self._rows_of(text, batch)
+        return list(explain_path(self.decoder_, text, batch, self.labels_, rows, against))
+
+    def _rows_of(self, text: Text, batch: Batch) -> Rows:
+        """What the attributes of the tokens of a sentence add to the scores of labels."""
+        return attribute_rows(self.decoder_, self.encoder_, text, batch, self.attribute_index_)
+
+    @cached_property
+    @of_one_fit
+    def attribute_index_(self) -> dict[str, int]:
+        """The numbers of attributes by name; made when first asked for."""
+        return {name: a for a, name in enumerate(self.encoder_.attribute_names())}
+
+    @cached_property
+    @of_one_fit
+    def state_features_(self) -> dict[tuple[str, str], float]:
+        """All weights of attributes: (attribute, label) ─► weight. Zeros are left out. For an HMM of words,
+        log-probabilities. Made when first asked for."""
+        self._check_fitted()
+        if not isinstance(self.decoder_.scores, LinearScores | TableScores):
+            raise ParameterError(f"{self.learner} with a kernel compares whole tokens: attributes have no weights")
+        return dict(list_state_features(self.decoder_, self.encoder_.attribute_names(), self.labels_))
+
+    @cached_property
+    @of_one_fit
+    def transition_features_(self) -> dict[tuple[str, str], float]:
+        """All weights of transitions: (label, next label) ─► weight; "<s>" and "</s>" are the ends of a sentence. Zeros
+        and forbidden transitions are left out. Made when first asked for."""
+        self._check_fitted()
+        found = list_transition_features(self.decoder_, self.labels_)
+        return {pair: weight for pair, weight in found if weight and np.isfinite(weight)}
 
     def typical_order(self) -> list[tuple[str, float]]:
         """Labels by their mean rank in the order of labelling, from 0 (first) to 1 (last)."""
