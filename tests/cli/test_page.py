@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import re
+from base64 import b64encode
+from hashlib import sha256
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -15,10 +17,11 @@ from cli.test_bad_input import check_error
 
 from tagwright import load
 from tagwright.calibration import expected_calibration_error
+from tagwright.cli.page.evaluation import _scores
 from tagwright.cli.page.heat_map import gather
 from tagwright.cli.page.mistakes import Mistake, choose_examples
 from tagwright.io import read_sentences
-from tagwright.metrics import Confusion, evaluate
+from tagwright.metrics import Confusion, Counts, evaluate
 
 VOID = {"meta", "rect", "line", "circle"}
 EVIL = '<script>alert("&1")</script>'
@@ -85,7 +88,9 @@ def page(run: Run, model: Path, held_out: Path, tmp_path: Path) -> Page:
 
 def test_the_page_stands_alone(page: Page) -> None:
     assert page.source.startswith('<!DOCTYPE html>\n<html lang="en">')
-    assert not {"script", "link", "img", "iframe", "object"} & {tag for tag, _ in page.tags}
+    assert not {"link", "img", "iframe", "object"} & {tag for tag, _ in page.tags}
+    [script] = re.findall(r"<script>(.*?)</script>", page.source, re.DOTALL)
+    assert f"script-src 'sha256-{b64encode(sha256(script.encode()).digest()).decode()}'" in page.source
     assert "url(" not in page.source
     assert "default-src 'none'" in page.source
     ids = [a["id"] for _, a in page.tags if "id" in a]
@@ -133,6 +138,32 @@ def test_every_shown_mistake_is_one(page: Page) -> None:
     assert "spans" not in page.text
 
 
+def test_the_labels_of_a_large_set_are_folded_and_sortable() -> None:
+    few = {f"L{i}": Counts(10, 10, 10 - i % 3) for i in range(30)}
+    assert "<details>" not in _scores("label", few)
+    many = {f"L{i:03}": Counts(500, 500, 500 - i) for i in range(450)}
+    shown, folded = _scores("label", many).split("<details>")
+    assert re.findall(r"<bdi>(L\d+)", shown) == [f"L{449 - i}" for i in range(12)]
+    assert re.findall(r"<bdi>(L\d+)", folded) == list(many)
+    assert "<summary>All 450 labels</summary>" in folded
+    assert shown.count('<table class="sortable">') == folded.count('<table class="sortable">') == 1
+
+
+def test_why_every_shown_mistake_was_made(page: Page, model: Path, held_out: Path) -> None:
+    loaded = load(model)
+    found = page.words("worst")
+    assert page.count("details", "why") == page.count("mark")
+    sentences = list(read_sentences(held_out, label="POS"))
+    predicted = loaded.predict([s.items for s in sentences])
+    gold, wrong, _ = evaluate([s.labels or [] for s in sentences], predicted).most_confused(1)[0]
+    for sentence, labels in zip(sentences, predicted):
+        for t, pair in enumerate(zip(sentence.labels or [], labels)):
+            if pair == (gold, wrong):
+                one = loaded.explain(sentence.items, against=gold)[t]
+                assert f"total {one.score:.2f} {one.runner_up_score:.2f} {one.margin:.2f}" in found
+                return
+
+
 def test_spans_and_no_probabilities(run: Run, chunker: Path, held_out: Path, tmp_path: Path) -> None:
     found = json.loads(run("evaluate", chunker, held_out, "--report", tmp_path, "--json").out)
     page = Page(tmp_path / "index.html")
@@ -168,7 +199,8 @@ def test_hostile_data(run: Run, tmp_path: Path) -> None:
     data.write_text(f"{EVIL}\t{ODD}\n{ODD}\t{EVIL}\nx\t</details>\n", encoding="utf-8")
     assert run("evaluate", out, data, "--report", tmp_path, "--quiet").code == 0
     page = Page(tmp_path / "index.html")
-    assert not {"script", "b", "i"} & {tag for tag, _ in page.tags}
+    assert not {"b", "i"} & {tag for tag, _ in page.tags}
+    assert page.count("script") == 1
     assert "\x01" not in page.source
     assert EVIL in page.text["worst"]
     assert ODD.replace("\x01", "\ufffd") in page.text["worst"]

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from tagwright import __version__
 from tagwright.cli.page import heat_map as map_
 from tagwright.cli.page import reliability_curve as curve
-from tagwright.cli.page.document import document, section, table, text, token
+from tagwright.cli.page.document import LONG, document, folded, section, table, text, token
 from tagwright.cli.page.mistakes import (
     Mistake,
     WordGroup,
@@ -19,18 +19,19 @@ from tagwright.cli.page.mistakes import (
     group_words,
     worst_confusions,
 )
+from tagwright.cli.page.why import STYLE as WHY_STYLE
+from tagwright.cli.page.why import why
 from tagwright.cli.report import Tagged, count
 from tagwright.metrics import Counts
 
 SHOWN_CONFUSIONS, SHOWN_EXAMPLES, SHOWN_WORDS = 12, 6, 15
+SHOWN_OF_MANY = 12
 CONTEXT = 18  # words on either side of a mistake
 
 STYLE = """
 .facts { display: grid; grid-template-columns: repeat(auto-fit, minmax(9.5rem, 1fr)); gap: .75rem; margin: 1rem 0 }
 .facts div { background: var(--wash); border: 1px solid var(--line); border-radius: .5rem; padding: .6rem .8rem }
 .facts dt { color: var(--soft); font-size: .85rem } .facts dd { margin: 0; font-size: 1.35rem; font-weight: 600 }
-details { border: 1px solid var(--line); border-radius: .5rem; margin: .5rem 0; padding: .4rem .8rem }
-summary { cursor: pointer } summary strong { font-weight: 600 }
 .sentence { margin: .6rem 0; padding-left: .6rem; border-left: 3px solid var(--line); overflow-wrap: anywhere }
 mark { background: rgb(var(--bad) / .25); color: inherit; border-radius: .25rem; padding: .05rem .25rem;
   box-decoration-break: clone; -webkit-box-decoration-break: clone }
@@ -67,7 +68,7 @@ def evaluation_page(tagged: Tagged) -> str:
         "</main>",
         f'<footer><p class="soft">Written by Tagwright {text(__version__)}. All scores are in percent.</p></footer>',
     ]
-    return document(title, body, style=STYLE + map_.STYLE + curve.STYLE)
+    return document(title, body, style=STYLE + map_.STYLE + curve.STYLE + WHY_STYLE)
 
 
 def _summary(tagged: Tagged, n_mistakes: int) -> list[str]:
@@ -97,12 +98,24 @@ def _summary(tagged: Tagged, n_mistakes: int) -> list[str]:
 
 
 def _scores(title: str, rows: Mapping[str, Counts]) -> str:
-    cells = []
-    for name, row in rows.items():
-        bar = f'<div class="bar" style="--part: {row.f1 / 100:.3f}">{row.f1:.2f}</div>'
-        cells.append([token(name), f"{row.precision:.2f}", f"{row.recall:.2f}", bar, f"{row.gold:,}"])
+    """A table of all; where they are many, of those that cost most, and the whole folded."""
     heads = [title, "precision", "recall", "F1", "support"]
-    return table(f"Precision, recall and F1 of each {title}", heads, cells)
+    everything = table(f"Precision, recall and F1 of each {title}", heads, [_row(*pair) for pair in rows.items()])
+    if len(rows) <= LONG:
+        return everything
+    worst = sorted(rows.items(), key=lambda pair: (-_errors(pair[1]), pair[0]))[:SHOWN_OF_MANY]
+    first = table(f"The {SHOWN_OF_MANY} with the most errors", heads, [_row(*pair) for pair in worst])
+    return f"{first}\n{folded(f'All {count(len(rows), title)}', everything)}"
+
+
+def _row(name: str, row: Counts) -> list[str]:
+    bar = f'<div class="bar" style="--part: {row.f1 / 100:.3f}">{row.f1:.2f}</div>'
+    return [token(name), f"{row.precision:.2f}", f"{row.recall:.2f}", bar, f"{row.gold:,}"]
+
+
+def _errors(row: Counts) -> int:
+    """What was missed, and what was found wrongly."""
+    return row.gold + row.predicted - 2 * row.correct
 
 
 def _calibration(tagged: Tagged) -> list[str]:
@@ -158,7 +171,8 @@ def _sentence(tagged: Tagged, mistake: Mistake, wrong: Mapping[tuple[int, int], 
     parts += ["…"] if last < len(words) else []
     kind = ", unknown word" if mistake.known is False else ""
     source = f'<span class="soft">(sentence {mistake.sentence + 1:,}{kind})</span>'
-    return f'<p class="sentence" dir="auto">{" ".join(parts)} {source}</p>'
+    reasons = why(tagged.model, tagged.corpus.X[mistake.sentence], mistake)
+    return f'<p class="sentence" dir="auto">{" ".join(parts)} {source}</p>\n{reasons}'
 
 
 def _also(mistake: Mistake) -> str:
