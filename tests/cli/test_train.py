@@ -5,13 +5,16 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 from cli.commands import Run
+from toy import toy_words
 
-from tagwright import load
-from tagwright.cli import main
+from tagwright import StructuredPerceptron, load
+from tagwright.cli import console, main
 from tagwright.cli.settings import read_settings, read_value
+from tagwright.encode.text import Text
 from tagwright.errors import ParameterError
 from tagwright.learners import CRF, LEARNERS
 from tagwright.model_file import read_model
@@ -74,11 +77,9 @@ def test_every_learner(run: Run, small: Path, tmp_path: Path, name: str) -> None
     assert json.loads(run("evaluate", out, small, "--json").out)["accuracy"] > 90
     assert name in run("inspect", out).out
     shown = run("inspect", out, "--attributes", "The dog")
-    if name == "kernel-perceptron":  # and an HM-SVM with such a kernel: there are no weights to show
-        assert (shown.code, shown.out) == (1, "")
-        assert "attributes have no weights" in shown.err
-    else:
-        assert "The" in shown.out
+    assert (shown.code, shown.err) == (0, "")
+    assert ("other training tokens" in shown.out) == (name == "kernel-perceptron")
+    assert "The" in shown.out
 
 
 @pytest.mark.parametrize("loss", ["sequence_exp", "pointwise_log", "pointwise_exp"])
@@ -277,3 +278,41 @@ def test_goes_on_from_a_checkpoint(solver: str, run: Run, small: Path, tmp_path:
     assert run(*argv, *keep, "--out", tmp_path / "rest.tw").code == 0
     assert not state.exists()
     assert (tmp_path / "rest.tw").read_bytes() == (tmp_path / "whole.tw").read_bytes()
+
+
+def test_help_names_the_templates_that_each_learner_takes(run: Run) -> None:
+    """It said that guided takes `pos`."""
+    text = " ".join(run("train", "--help").out.split())
+    X = toy_words(20)[0]
+    for name, learner in LEARNERS.items():
+        chosen = learner()._choose_features(Text.build(X), {"A", "B"}).name
+        expected = {"hmm": "an hmm has a model of words"}.get(name, f"{chosen} for {name}")
+        assert expected in text or chosen == "pos"
+        assert learner()._choose_features(Text.build(X), {"B-A", "O"}).name in ("ner", "word")
+    assert "ner for span labels, else pos, e for guided;" in text
+
+
+def test_time_of_learning_is_without_that_of_compiling(
+    run: Run, small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fit = StructuredPerceptron.fit
+
+    def compile_meanwhile(model: StructuredPerceptron, *data: Any) -> StructuredPerceptron:
+        console.compiling.seconds += 1000  # as if so much of the time had gone there
+        return fit(model, *data)
+
+    monkeypatch.setattr(StructuredPerceptron, "fit", compile_meanwhile)
+    options = ["--out", tmp_path / "m.tw", "--learner", "perceptron", "--set", "epochs=1"]
+    assert " s (and 1000.0 s to compile kernels), 1 iteration" in run("train", small, *options).out
+    found = json.loads(run("train", small, *options, "--json").out)
+    assert found["compiling_seconds"] >= 1000
+    assert found["seconds"] < 0
+
+
+def test_parts_of_kernels_are_not_counted_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = iter([10.0, 15.0, 20.0, 21.0])
+    monkeypatch.setattr(console.time, "perf_counter", lambda: next(clock))
+    found = console.Compiling()
+    for step in (found.begin, found.begin, found.end, found.end, found.begin, found.end):
+        step()
+    assert found.seconds == 6.0

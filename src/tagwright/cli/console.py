@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+import time
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -13,8 +14,11 @@ from typing import Any
 from tagwright import _machine_code
 from tagwright.compat import numba
 
-COMPILING = "compiling kernels, once on this machine; this takes up to a minute ..."
 WAITING = "waiting for another process that compiles kernels ..."
+COMPILING = (
+    "compiling kernels that this machine has not needed before; this takes some seconds, up to a minute "
+    "(`tagwright warm-up` compiles all that there are) ..."
+)
 
 
 def note(message: str) -> None:
@@ -53,20 +57,44 @@ def _watched_wait(*, quiet: bool) -> Iterator[None]:
         _machine_code.on_wait = before
 
 
+class Compiling:
+    """The seconds that this process has spent compiling kernels, while `notes` lasted."""
+
+    def __init__(self) -> None:
+        self.seconds = 0.0
+        self._depth, self._began = 0, 0.0
+
+    def begin(self) -> None:
+        """A kernel is compiled, perhaps as a part of another; Numba compiles for one thread at a time."""
+        if self._depth == 0:
+            self._began = time.perf_counter()
+        self._depth += 1
+
+    def end(self) -> None:
+        self._depth -= 1
+        if self._depth == 0:
+            self.seconds += time.perf_counter() - self._began
+
+
+compiling = Compiling()
+
+
 def _watched_compiler(*, quiet: bool) -> AbstractContextManager[object]:
-    """While this lasts, say so once Numba begins to compile a kernel: it does where the kernel is not in its cache."""
-    if numba is None or quiet:
+    """While this lasts, count the time of compiling, and say so once Numba begins: it does where a kernel is not in its
+    cache."""
+    if numba is None:
         return nullcontext()
     event: Any = numba.core.event
     first = Lock()
 
     class Announcer(event.Listener):  # type: ignore[misc]  # Numba is not typed
         def on_start(self, event: object) -> None:
-            if first.acquire(blocking=False):
+            compiling.begin()
+            if not quiet and first.acquire(blocking=False):
                 note(COMPILING)
 
         def on_end(self, event: object) -> None:
-            pass
+            compiling.end()
 
     listener: AbstractContextManager[object] = event.install_listener("numba:compile", Announcer())
     return listener

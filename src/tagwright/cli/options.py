@@ -12,6 +12,7 @@ from tagwright import __version__
 from tagwright.io import FORMATS
 from tagwright.io.lines import UTF_8
 from tagwright.learners import LEARNERS
+from tagwright.learners._default_features import DEFAULT_PRESETS, SPAN_PRESET, USUAL_PRESET
 
 # For the help text; the presets themselves are in tagwright.attributes.
 PRESETS = ("pos", "ner", "chunk", "s1", "s2", "s3", "ratnaparkhi", "a", "b", "c", "d", "e", "best")
@@ -49,7 +50,9 @@ def _add_train(add_parser: AddParser) -> None:
     add("--out", metavar="MODEL", required=True, help="the model file to write")
     add("--dev", metavar="DEV", help="held-out sentences that decide when to stop: a file, or a share such as 20%%")
     add("--learner", metavar="NAME", default="crf", help=f"{', '.join(LEARNERS)} (default: crf)")
-    templates = f"templates: {', '.join(PRESETS)} or a file (default: ner for span labels, else pos)"
+    own = ", ".join([f"{preset} for {name}" for name, preset in DEFAULT_PRESETS.items()])
+    default = f"default: {SPAN_PRESET} for span labels, else {USUAL_PRESET}, {own}; an hmm has a model of words"
+    templates = f"templates: {', '.join(PRESETS)} or a file ({default})"
     add("--features", metavar="NAME|FILE", default="auto", help=templates)
     add("--clusters", metavar="FILE", help="word clusters for the templates to look at, from `tagwright clusters`")
     _add_settings(parser, "KEY=VALUE", "parameters of the learner, such as c2=0.1")

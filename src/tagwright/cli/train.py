@@ -11,11 +11,11 @@ import os
 import time
 from argparse import Namespace
 from contextlib import closing
-from typing import Any
+from typing import Any, NamedTuple
 
 from tagwright import __version__
 from tagwright.attributes.clusters import WordClusters
-from tagwright.cli.console import note, print_json
+from tagwright.cli.console import compiling, note, print_json
 from tagwright.cli.corpus import LabelledFile, collect, hold_out, is_share, open_like, open_training
 from tagwright.cli.interrupt import Stop
 from tagwright.cli.output import check_target
@@ -26,6 +26,20 @@ from tagwright.learners import SequenceTagger
 from tagwright.metrics import SCORES, Evaluation
 from tagwright.optim.progress import ProgressLine
 
+LEAST_SHOWN = 0.05
+"""Seconds of compiling that are worth a word."""
+
+
+class Took(NamedTuple):
+    """Seconds of `fit`, and of those how many went into compiling kernels."""
+
+    all: float
+    compiling: float
+
+    @property
+    def learning(self) -> float:
+        return self.all - self.compiling
+
 
 def run(arguments: Namespace) -> None:
     """Train as the command line says."""
@@ -33,15 +47,15 @@ def run(arguments: Namespace) -> None:
     model = make_learner(arguments.learner, arguments.settings, seed=arguments.seed, threads=arguments.threads)
     corpus, dev = read_corpora(arguments, model)
     stop = Stop("stopping after this round, the model is kept")
-    began = time.perf_counter()
+    began, compiled = time.perf_counter(), compiling.seconds
     with closing(ProgressLine(quiet=arguments.quiet)) as line, stop.on_interrupt():
         model.set_params(callbacks=[stop, line])
         model.fit(corpus.X, corpus.y, *(() if dev is None else (dev.X, dev.y)))
-    seconds = time.perf_counter() - began
+    took = Took(time.perf_counter() - began, compiling.seconds - compiled)
     model.info_ = remember(arguments, corpus, stop)
     model.save(arguments.out)
     if not arguments.quiet or arguments.json:
-        report(arguments, model, corpus, dev, seconds, interrupted=stop.asked)
+        report(arguments, model, corpus, dev, took, interrupted=stop.asked)
 
 
 def read_corpora(arguments: Namespace, model: SequenceTagger) -> tuple[LabelledFile, LabelledFile | None]:
@@ -77,7 +91,7 @@ def report(
     model: SequenceTagger,
     corpus: LabelledFile,
     dev: LabelledFile | None,
-    seconds: float,
+    took: Took,
     *,
     interrupted: bool,
 ) -> None:
@@ -87,13 +101,14 @@ def report(
     if interrupted and not arguments.quiet:
         note(f"interrupted: the model so far is kept in {arguments.out}")
     if not arguments.json:
-        print(format_report(model, corpus, found, seconds))
+        print(format_report(model, corpus, found, took))
         print(f"{arguments.out}  {n_bytes:,} bytes")
         return
     scores = {name: None if found is None else getattr(found.scores, name) for name in SCORES}
     facts = {
         "tokens_per_second": None if found is None else found.tokens_per_second,
-        "seconds": seconds,
+        "seconds": took.learning,
+        "compiling_seconds": took.compiling,
         "iterations": model.n_iter_,
         "parameters": model.n_parameters_,
         "model_bytes": n_bytes,
@@ -106,14 +121,15 @@ def report(
     print_json(scores | facts)
 
 
-def format_report(model: SequenceTagger, corpus: LabelledFile, dev: Tagged | None, seconds: float) -> str:
+def format_report(model: SequenceTagger, corpus: LabelledFile, dev: Tagged | None, took: Took) -> str:
     """A few lines: what was learned, how long it took, how good it is."""
     features = model.encoder_.features
+    kernels = f" (and {took.compiling:.1f} s to compile kernels)" if took.compiling >= LEAST_SHOWN else ""
     lines = [
         f"{model.learner}, {'ready-made attributes' if features is None else f'features {features.name}'}: "
         f"{len(model.labels_)} labels, {model.n_parameters_:,} parameters",
-        f"learned from {corpus.n_tokens:,} tokens in {len(corpus.X):,} sentences of {corpus.name} in {seconds:.1f} s"
-        f", {count(model.n_iter_, 'iteration')}",
+        f"learned from {corpus.n_tokens:,} tokens in {len(corpus.X):,} sentences of {corpus.name} in "
+        f"{took.learning:.1f} s{kernels}, {count(model.n_iter_, 'iteration')}",
     ]
     if dev is not None:
         lines.append(f"held out: {format_scores(dev.scores)}")

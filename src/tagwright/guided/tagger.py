@@ -160,9 +160,6 @@ class GuidedTagger(SequenceTagger):
         if X_dev is not None and y_dev is not None:
             self.calibrate(X_dev, y_dev)
 
-    def _default_features(self, *, spans: bool) -> str:
-        return "ner" if spans else "e"
-
     def _decode(
         self,
         weights: GuidedWeights,

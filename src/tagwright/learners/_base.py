@@ -27,6 +27,7 @@ from tagwright.errors import DataError, NotFittedError, ParameterError
 from tagwright.io.spans import allowed_transitions, detect_scheme
 from tagwright.learners._batches import Allowed, Request, Result, SentenceRange, map_runs
 from tagwright.learners._decoder import Decoder, Scores, check_weights
+from tagwright.learners._default_features import DEFAULT_PRESETS, SPAN_PRESET, USUAL_PRESET
 from tagwright.learners._estimator import ANYTHING, FLAG, JOBS, SEED, Estimator, fitted, parameter
 from tagwright.learners._explanation import (
     Against,
@@ -393,7 +394,7 @@ class SequenceTagger(Estimator):
 
     def _default_features(self, *, spans: bool) -> str:
         """The preset that "auto" means."""
-        return "ner" if spans else "pos"
+        return SPAN_PRESET if spans else DEFAULT_PRESETS.get(self.learner, USUAL_PRESET)
 
     def _constrain(self, transition: Doubles, start: Doubles, stop: Doubles) -> tuple[Doubles, Doubles, Doubles]:
         """The chain with the transitions that `well_formed` forbids at −inf."""
