@@ -43,6 +43,7 @@ LAYERS = (
     ("optim",),
     ("learners",),
     ("kernels",),
+    ("crfsuite",),
     ("boosting", "guided", "hmsvm"),
     ("tagger", "comparison"),
     ("",),  # tagwright/__init__.py as others import it: the public names, for the command line alone
