@@ -58,13 +58,14 @@ ARRAYS, STRINGS = "arrays/", "strings/"
 
 RESTORE = "Copy it again from where it came, or train it again."
 SAVED = "Give the file that `save` or `tagwright train --out` wrote."
+CONVERT = "One of sklearn-crfsuite's can be converted: `tagwright convert OLD NEW.tw`."
 READ_ERRORS = (OSError, MemoryError, RecursionError, LookupError, ValueError, TypeError, OverflowError, SafetensorError)
 # What people give instead of a model: first bytes, what it is, the cure.
 STRANGERS = (
     (b"PK\x03\x04", "a zip archive", "Unpack it first, if a model is inside."),
     (b"\x1f\x8b", "a gzip file", "Unpack it first: gunzip."),
     (b"\x93NUMPY", "a NumPy array file", SAVED),
-    (b"lCRF", "a CRFsuite model", "Train again with Tagwright: it reads CRFsuite's data, not its models."),
+    (b"lCRF", "a CRFsuite model", "Convert it: `tagwright convert OLD NEW.tw`."),
 )
 
 
@@ -283,7 +284,7 @@ def _recognise(start: bytes) -> tuple[str, str]:
         if start.startswith(magic):
             return kind, cure
     if start[0] == 0x80 and start[1:2] in (b"\2", b"\3", b"\4", b"\5"):
-        return "a pickle", f"Tagwright never loads pickles: loading one runs the code inside. {SAVED}"
+        return "a pickle", f"Tagwright never loads pickles: loading one runs the code inside. {SAVED} {CONVERT}"
     if start[8:9] == b"{" and _head_bytes(start) < 2**32:
         return "a plain safetensors file, without Tagwright's envelope", SAVED
     if _is_text(start):

@@ -1,5 +1,5 @@
 """The command line, the outer end of the flow: `tagwright train | tag | evaluate | inspect | compare | clusters |
-warm-up`.
+convert | warm-up`.
 
 One file for each command, imported when that command is called: `tagwright --help` loads neither NumPy nor Numba. Here
 is what the commands share: exit codes, and how errors reach a person.

@@ -139,7 +139,9 @@ def format_head(found: dict[str, Any], width: int) -> str:
     """What the model is."""
     training, layout = found["training"], found["layout"]
     rows = [("learner", " ".join([found["learner"], *[f"{k}={v}" for k, v in found["changed"].items()]]))]
-    if training:
+    if "converted" in training:
+        rows.append(("converted", f"from {training['file']}, {training['converted']}"))
+    elif training:
         size = f"{training['tokens']:,} tokens in {training['sentences']:,} sentences"
         rows.append(("trained on", f"{training['file']}, {size}, by Tagwright {training['tagwright']}"))
         inputs = " ".join(layout["names"] or map(str, layout["inputs"]))

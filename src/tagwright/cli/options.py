@@ -34,7 +34,9 @@ def make_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"tagwright {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
-    for add_command in (_add_train, _add_tag, _add_evaluate, _add_inspect, _add_compare, _add_clusters, _add_warm_up):
+    for add_command in (
+        _add_train, _add_tag, _add_evaluate, _add_inspect, _add_compare, _add_clusters, _add_convert, _add_warm_up,
+    ):  # fmt: skip
         add_command(commands.add_parser)
     return parser
 
@@ -158,6 +160,20 @@ def _add_clusters(add_parser: AddParser) -> None:
     add("--number", metavar="N", type=_whole(2), default=256, help="of clusters (default: 256)")
     add("--min-count", metavar="N", type=_whole(1), default=1, help="rarer words get none (default: 1)")
     _add_format(parser)
+    _add_output(parser, "print errors only")
+
+
+def _add_convert(add_parser: AddParser) -> None:
+    parser = add_parser(
+        "convert",
+        help="turn models of CRFsuite and Wapiti into ours, and ours into CRFsuite's",
+        description="Turn a model of another program into one of ours: a CRFsuite model, a pickle or joblib file of "
+        "sklearn-crfsuite's (nothing in it is executed), a text model of Wapiti's. A model of ours on ready-made "
+        "attributes becomes a CRFsuite model.",
+    )
+    parser.add_argument("file", metavar="IN", help="the model to convert; what it is, its content says")
+    out = "the file to write: a model of ours, or one of CRFsuite's where IN is ours or OUT ends in .crfsuite"
+    parser.add_argument("out", metavar="OUT", help=out)
     _add_output(parser, "print errors only")
 
 

@@ -168,6 +168,9 @@ def run_commands(folder: Path) -> None:
     call("tag", out, "sample", "--format", "columns")
     call("inspect", out, "--attributes", "He smiled")
     call("clusters", text, "--out", str(folder / "clusters"), "--number", "4")
+    CRF(boundaries=False, max_iterations=2).fit(*dicts()).save(out)
+    for source, target in ((out, "m.crfsuite"), (str(folder / "m.crfsuite"), "n.tw")):
+        call("convert", source, str(folder / target))
     call("compare", "sample", "--learners", "hmm,perceptron", "--folds", "2", "--size", str(N_SENTENCES))
 
 

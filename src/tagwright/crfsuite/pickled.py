@@ -12,8 +12,10 @@ from __future__ import annotations
 import bz2
 import lzma
 import pickletools
+import warnings
 import zlib
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from typing import Any
 
 from tagwright.crfsuite.binary import HEADER, MAGIC, TYPE
@@ -46,7 +48,9 @@ def is_pickle(start: bytes) -> bool:
 def find_model(data: bytes, name: str = "bytes") -> bytes:
     """The bytes of the one CRFsuite model in a pickle; errors call the file by `name`."""
     plain = _decompress(data, name)
-    models = set(_walk(plain)) or set(_scan(plain))
+    if plain.startswith(MAGIC):  # compressed, but no pickle
+        return plain
+    models = _walk(plain) or set(_scan(plain))
     if not models:
         raise ModelFileError(
             f"{name}: found a pickle without a CRFsuite model; give one of a fitted sklearn_crfsuite.CRF, or "
@@ -76,16 +80,17 @@ def _decompress(data: bytes, name: str) -> bytes:
     return plain
 
 
-def _walk(data: bytes) -> Iterator[bytes]:
+def _walk(data: bytes) -> set[bytes]:
     """The models among the arguments of opcodes, as far as these can be read."""
-    try:
+    models = set()
+    with suppress(*WALK_ERRORS), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of damaged escapes
         for _, argument, _ in pickletools.genops(data):
             if isinstance(argument, str) and argument.startswith(MAGIC.decode()):  # protocols 0 to 2
                 argument = argument.encode("latin-1")
             if isinstance(argument, bytes | bytearray) and is_model(argument):
-                yield bytes(argument)
-    except WALK_ERRORS:
-        return
+                models.add(bytes(argument))
+    return models
 
 
 def _scan(data: bytes) -> Iterator[bytes]:
