@@ -29,6 +29,7 @@ from tagwright.attributes.language import (
     read_entries,
     write_entries,
 )
+from tagwright.attributes.macros import is_macro_text, read_macros
 from tagwright.attributes.presets import CLUSTERS, PRESETS
 from tagwright.errors import DataError, TemplateError
 
@@ -58,11 +59,12 @@ class FeatureSet:
 
     @classmethod
     def parse(cls, text: str, name: str = "custom", location: str = "file", n_columns: int | None = None) -> FeatureSet:
-        """Read the template language (see language.py).
+        """Read the template language (language.py), or a template file of CRF++ or Wapiti (macros.py).
 
         location: the file's name, for errors; n_columns: of the data, to refuse templates of other columns.
         """
-        found = read_entries(text, location=location, n_columns=n_columns)
+        read = read_macros if is_macro_text(text) else read_entries
+        found = read(text, location=location, n_columns=n_columns)
         singles = tuple(entry for entry in found if isinstance(entry, Cell))
         conjunctions = tuple(entry for entry in found if isinstance(entry, tuple))
         return cls(name, singles, conjunctions, tuple(entry for entry in found if isinstance(entry, LabelTemplate)))
@@ -170,7 +172,7 @@ def _find_text(features: object) -> tuple[str, str]:
             raise TemplateError(f"expected {expected}, found {found}", location="features") from None
     if "\n" not in features and isfile(features):
         return _read_text(Path(features)), features
-    if any(mark in features for mark in "\n@&"):
+    if any(mark in features for mark in "\n@&%"):
         return features, "features"
     near = get_close_matches(features, PRESETS, n=1)
     cure = f"did you mean {near[0]!r}? " if near else ""
