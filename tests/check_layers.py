@@ -44,6 +44,7 @@ LAYERS = (
     ("learners",),
     ("kernels",),
     ("crfsuite",),
+    ("wapiti",),
     ("boosting", "guided", "hmsvm"),
     ("tagger", "comparison"),
     ("",),  # tagwright/__init__.py as others import it: the public names, for the command line alone

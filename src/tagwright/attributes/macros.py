@@ -44,7 +44,8 @@ TESTS = {
     r"\.": "has_dot",
 }
 """Patterns of %t, and the function that holds for the same values."""
-_PREFIX, _SUFFIX = re.compile(r"\^((?:\.\??)+)"), re.compile(r"((?:\.\??)+)\$")
+_PREFIX, _SUFFIX = re.compile(r"\^(\.\??(?:\.\?)*)"), re.compile(r"((?:\.\?)*\.\??)\$")
+"""Beginnings and ends of so many letters; a word that is shorter matches as a whole, and has no affix here."""
 _EDGE, _BIAS = Term("edge"), Term("bias")
 _AT_EDGES = ("word", "lower")
 """Functions that have a value beyond the sentence."""
@@ -94,21 +95,27 @@ def _read_line(number: int, content: str, n_columns: int | None) -> _Line:
         raise TemplateError(
             f"expected a line that begins with U, B or *, as in template files of CRF++ and Wapiti, found `{content}`"
         )
-    names, cells, end = [], [], 0
-    for found in _MACRO.finditer(content):
-        names.append(content[end : found.start()])
-        cells.append(_read_macro(found))
-        end = found.end()
-    names.append(content[end:])
-    if any("%" in name for name in names):
-        wrong = next(name for name in names if "%" in name)
-        raise TemplateError(f"expected `%x[-1,0]`, `%X`, `%t` or `%m`, found `{wrong[wrong.index('%') :]}`")
+    names, cells = split_macros(content)
     for cell in cells:
         check_column(cell.term, n_columns)
     if cells and content[0] in "Bb*":
         cure = f"write `U{content[1:]}`, which weighs single labels, and one line `B` for the pairs"
         raise TemplateError(f"`{content}` weighs pairs of labels by what is seen, which no learner here can; {cure}")
     return _Line(number, content, (names[0][0].upper() + names[0][1:], *names[1:]), tuple(dict.fromkeys(cells)))
+
+
+def split_macros(content: str) -> tuple[list[str], list[Cell]]:
+    """The cells of a line, and what stands before, between and behind them."""
+    names, cells, end = [], [], 0
+    for found in _MACRO.finditer(content):
+        names.append(content[end : found.start()])
+        cells.append(_read_macro(found))
+        end = found.end()
+    names.append(content[end:])
+    for name in names:
+        if "%" in name:
+            raise TemplateError(f"expected `%x[-1,0]`, `%X`, `%t` or `%m`, found `{name[name.index('%') :]}`")
+    return names, cells
 
 
 def _read_macro(found: re.Match[str]) -> Cell:
@@ -158,7 +165,7 @@ def _list_entries(lines: Sequence[_Line]) -> list[Entry]:
     told = {cells[0].offset for cells in groups if len(cells) == 1 and cells[0].term.function in _AT_EDGES}
     more: list[tuple[Cell, ...]] = []
     for cells in groups:
-        for offset in _missing_edges(cells):
+        for offset in missing_edges(cells):
             if len(cells) > 1:
                 outside = [c for c in cells if c.term.function not in _AT_EDGES and _beyond(c.offset, offset)]
                 more.append((*(c for c in cells if c not in outside), Cell(_EDGE, offset)))
@@ -178,7 +185,7 @@ def _without_tests(cells: tuple[Cell, ...]) -> list[tuple[Cell, ...]]:
     return groups
 
 
-def _missing_edges(cells: Sequence[Cell]) -> list[int]:
+def missing_edges(cells: Sequence[Cell]) -> list[int]:
     """Offsets j for which `edge[j]` tells apart what these cells do not: how far beyond the sentence they look."""
     told = {cell.offset for cell in cells if cell.term.function in _AT_EDGES}
     wanted = {j for cell in cells for j in _edges_of(cell)}

@@ -17,8 +17,12 @@ from tagwright.crfsuite.pickled import is_pickle
 from tagwright.errors import ModelFileError
 from tagwright.learners import SequenceTagger, load
 from tagwright.model_file import MAGIC
+from tagwright.wapiti import parse_model
+from tagwright.wapiti import to_crf as from_wapiti
+from tagwright.wapiti.text_model import MAGIC as WAPITI_MAGIC
 
-CRFSUITE, PICKLE, TAGWRIGHT = "a CRFsuite model", "a pickle with a CRFsuite model", "a Tagwright model"
+CRFSUITE, PICKLE, WAPITI = "a CRFsuite model", "a pickle with a CRFsuite model", "a Wapiti model"
+TAGWRIGHT = "a Tagwright model"
 CRFSUITE_ENDING = ".crfsuite"
 
 
@@ -47,14 +51,18 @@ def recognise(data: bytes, name: str) -> str:
         return TAGWRIGHT
     if data.startswith(CRFSUITE_MAGIC):
         return CRFSUITE
+    if data.startswith(WAPITI_MAGIC):
+        return WAPITI
     if is_pickle(data[:16]):
         return PICKLE
-    expected = "a model of CRFsuite or Tagwright, or a pickle of sklearn-crfsuite's"
+    expected = "a model of CRFsuite, Wapiti or Tagwright, or a pickle of sklearn-crfsuite's"
     raise ModelFileError(f"{name}: the file begins with {data[:12]!r}, expected {expected}; check the path")
 
 
 def read_foreign(data: bytes, kind: str, name: str) -> SequenceTagger:
     """The model of another program as ours."""
+    if kind == WAPITI:
+        return from_wapiti(parse_model(data, name), name)
     if kind == PICKLE:
         data = find_model(data, name)
     return to_crf(unpack_model(data, name))
