@@ -9,6 +9,7 @@ from pathlib import Path
 import pycrfsuite
 import pytest
 from cli.commands import Run
+from wapiti.models import random_model
 
 from tagwright import CRF, load
 from tagwright.io import read_sentences
@@ -88,3 +89,14 @@ def test_ready_made_attributes_trained_here_become_crfsuites(run: Run, old: Path
     assert run("convert", tmp_path / "ours.tw", tmp_path / "ours.crfsuite").code == 0
     with pycrfsuite.Tagger().open(str(tmp_path / "ours.crfsuite")) as tagger:
         assert [tagger.tag(sentence) for sentence in X] == y
+
+
+def test_a_model_of_wapiti(run: Run, tmp_path: Path) -> None:
+    data, _, _ = random_model("u0:%x[0,0]\nu1:%x[0,1]\nb", seed=3)
+    (tmp_path / "old").write_bytes(data)
+    code, out, err = run("convert", tmp_path / "old", tmp_path / "new.tw")
+    assert (code, err) == (0, "")
+    assert out.startswith("a Wapiti model: 3 labels, ")
+    tagged = run("tag", tmp_path / "new.tw", stdin="Ab n\nabc V\n\n").out
+    expected = load(tmp_path / "new.tw").predict([[("Ab", "n"), ("abc", "V")]])[0]
+    assert tagged.split() == ["Ab", "n", expected[0], "abc", "V", expected[1]]
