@@ -46,6 +46,9 @@ TESTS = {
 """Patterns of %t, and the function that holds for the same values."""
 _PREFIX, _SUFFIX = re.compile(r"\^(\.\??(?:\.\?)*)"), re.compile(r"((?:\.\?)*\.\??)\$")
 """Beginnings and ends of so many letters; a word that is shorter matches as a whole, and has no affix here."""
+TRUE, FALSE = "true", "false"
+FURTHEST = 4
+"""Beyond the sentence Wapiti counts so far."""
 _EDGE, _BIAS = Term("edge"), Term("bias")
 _AT_EDGES = ("word", "lower")
 """Functions that have a value beyond the sentence."""
@@ -192,14 +195,23 @@ def missing_edges(cells: Sequence[Cell]) -> list[int]:
     return sorted(wanted - told)
 
 
-def _edges_of(cell: Cell) -> Sequence[int]:
+def _edges_of(cell: Cell) -> list[int]:
     """The edges that the values of one cell tell apart. A test that fails beyond the sentence is absent there, as it is
     anywhere; one that holds there is told from those inside, which is more than the file tells."""
+    values = [value_outside(cell, distance) for distance in range(1, abs(cell.offset) + 1)]
+    if cell.term.flag and values[:1] == [FALSE]:
+        return []
     side = -1 if cell.offset < 0 else 1
+    return [cell.offset - side * d for d, value in enumerate(values) if d == 0 or value != values[d - 1]]
+
+
+def value_outside(cell: Cell, distance: int) -> str:
+    """What Wapiti makes of a cell so far beyond the sentence, where it sees _x-1, _x+2 ..., _x-#."""
+    text = f"_x{'-' if cell.offset < 0 else '+'}{distance if distance <= FURTHEST else '#'}"
+    value = cell.term.value(text)
     if cell.term.flag:
-        holds = cell.offset != 0 and cell.term.value(f"_x{side:+}") is not None
-        return [cell.offset] if holds else []
-    return range(side, cell.offset + side, side) if cell.offset else []
+        return FALSE if value is None else TRUE
+    return text if value is None else value
 
 
 def _beyond(offset: int, edge: int) -> bool:

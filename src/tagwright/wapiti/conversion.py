@@ -21,7 +21,7 @@ import numpy as np
 
 from tagwright.arrays import Doubles, Longs
 from tagwright.attributes.language import EDGES, Cell, Term
-from tagwright.attributes.macros import missing_edges, split_macros
+from tagwright.attributes.macros import FALSE, TRUE, missing_edges, split_macros, value_outside
 from tagwright.attributes.templates import FeatureSet
 from tagwright.crfsuite.conversion import make_crf
 from tagwright.encode.encoder import Encoder, column_terms
@@ -34,9 +34,7 @@ from tagwright.wapiti.text_model import MEMM, WapitiModel
 
 Cells = tuple[Cell, ...]
 Values = tuple[str, ...]
-BIAS, TRUE, FALSE = Cell(Term("bias")), "true", "false"
-FURTHEST = 4
-"""Beyond the sentence Wapiti counts so far; then comes #."""
+BIAS = Cell(Term("bias"))
 MOST_SPLITS = 1_000
 """Ways in which an observation may be made of values; more would be a text of nothing but separators."""
 
@@ -191,11 +189,6 @@ def _split_values(observation: str, names: Sequence[str], pattern: str) -> Itera
             raise ModelFileError(f"the observation {observation[:60]!r} can be read in too many ways as {pattern!r}")
 
 
-def _edge_value(side: int, distance: int) -> str:
-    """What Wapiti sees so far beyond the sentence: _x-1, _x+2, _x-#."""
-    return f"_x{'-' if side < 0 else '+'}{distance if distance <= FURTHEST else '#'}"
-
-
 def _read_single(cell: Cell, value: str, o: int, reading: _Reading, pattern: str) -> None:
     """Observation o, in which one cell has this value."""
     function, side = cell.term.function, -1 if cell.offset < 0 else 1
@@ -212,7 +205,7 @@ def _read_single(cell: Cell, value: str, o: int, reading: _Reading, pattern: str
             f"the pattern {pattern!r} has no equal here: Wapiti counts bytes, here letters are counted ({value!r})"
         )
     for distance in range(1, abs(cell.offset) + 1):
-        if _value_outside(cell, side, distance) == value:
+        if value_outside(cell, distance) == value:
             _add_outside(cell.offset, side, distance, o, reading)
 
 
@@ -225,15 +218,6 @@ def _read_test(cell: Cell, value: str, o: int, reading: _Reading) -> None:
         reading.add((cell,), ("",), o, -1.0)
         if cell.offset:
             reading.add((Cell(Term("edge"), cell.offset),), (EDGES[cell.offset > 0],), o, -1.0)
-
-
-def _value_outside(cell: Cell, side: int, distance: int) -> str:
-    """What Wapiti makes of a cell so far beyond the sentence."""
-    text = _edge_value(side, distance)
-    if cell.term.flag:
-        return FALSE if cell.term.value(text) is None else TRUE
-    value = cell.term.value(text)
-    return text if value is None else value
 
 
 def _add_outside(offset: int, side: int, distance: int, o: int, reading: _Reading) -> None:
@@ -250,9 +234,8 @@ def _read_joined(cells: Sequence[Cell], values: Values, o: int, reading: _Readin
     known: dict[Cell, str] = {}
     for cell, value in zip(cells, values, strict=True):
         _check_value(cell, value, pattern)
-        side = -1 if cell.offset < 0 else 1
-        outside = {_edge_value(side, distance) for distance in range(1, abs(cell.offset) + 1)}
-        shown = EDGES[side > 0] if value in outside else value
+        outside = {value_outside(cell, distance) for distance in range(1, abs(cell.offset) + 1)}
+        shown = EDGES[cell.offset > 0] if value in outside else value
         if known.setdefault(cell, shown) != shown:
             return  # one token with two values
     order = sorted(known, key=lambda cell: (cell.offset, cell.name))
