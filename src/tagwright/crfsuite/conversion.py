@@ -10,15 +10,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from tagwright.arrays import Doubles, Floats
+from tagwright.arrays import Doubles
 from tagwright.crfsuite.binary import CrfsuiteModel
 from tagwright.encode.encoder import Encoder
 from tagwright.encode.forms import Vocabulary
 from tagwright.errors import ModelFileError
 from tagwright.learners._base import SequenceTagger
 from tagwright.learners._decoder import Decoder
-from tagwright.learners.crf import CRF
-from tagwright.scores.linear import LinearMap, LinearScores
+from tagwright.learners.crf import CRF, make_crf
+from tagwright.scores.linear import LinearScores
 from tagwright.scores.pattern import LabelWeights, Pattern
 
 
@@ -27,25 +27,6 @@ def to_crf(model: CrfsuiteModel) -> CRF:
     encoder = Encoder.build(None, 0, given=Vocabulary(model.attributes))
     pattern = Pattern(model.states.pointers, model.states.labels)
     return make_crf(encoder, pattern, model.states.values, model.labels, transition_matrix(model))
-
-
-def make_crf(
-    encoder: Encoder,
-    pattern: Pattern,
-    weights: Floats,
-    labels: list[str],
-    transition: Doubles,
-    start: Doubles | None = None,
-) -> CRF:
-    """A fitted CRF of these parts, in float64. `start`: scores of first labels; those of last ones are 0."""
-    crf = CRF(dtype="float64", boundaries=start is not None)
-    crf.labels_, crf.encoder_ = list(labels), encoder
-    crf.info_, crf.span_calibration_ = {}, None
-    scores = LinearMap.build(encoder, pattern, len(labels), np.float64).at(weights)
-    zeros = np.zeros(len(labels))
-    crf.decoder_ = Decoder(scores, transition, zeros if start is None else start, zeros)
-    crf.decoder_.make_ready()
-    return crf
 
 
 def transition_matrix(model: CrfsuiteModel) -> Doubles:

@@ -44,7 +44,7 @@ from tagwright.learners._labels import Labels, PartialLabels, learn_dictionary, 
 from tagwright.learners._watch import DevSet, Watch, all_callbacks, warn_of_end
 from tagwright.losses import LOSSES
 from tagwright.scores.linear import LinearMap
-from tagwright.scores.pattern import find_pattern
+from tagwright.scores.pattern import Pattern, find_pattern
 
 if TYPE_CHECKING:
     from tagwright.losses.run import Loss
@@ -320,3 +320,14 @@ class CRF(LinearChain):
 
     def _choose_dictionary(self) -> int:
         return self.tag_dictionary
+
+
+def make_crf(encoder: Encoder, pattern: Pattern, weights: Floats, labels: list[str], transition: Doubles) -> CRF:
+    """A fitted CRF of parts that were learned elsewhere, in float64; first and last labels have no weights."""
+    crf = CRF(dtype="float64", boundaries=False)
+    crf.labels_, crf.encoder_ = list(labels), encoder
+    crf.info_, crf.span_calibration_ = {}, None
+    scores = LinearMap.build(encoder, pattern, len(labels), np.float64).at(weights)
+    crf.decoder_ = Decoder(scores, transition, np.zeros(len(labels)), np.zeros(len(labels)))
+    crf.decoder_.make_ready()
+    return crf

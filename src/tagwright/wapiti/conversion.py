@@ -23,11 +23,10 @@ from tagwright.arrays import Doubles, Longs
 from tagwright.attributes.language import EDGES, Cell, Term
 from tagwright.attributes.macros import FALSE, TRUE, missing_edges, split_macros, value_outside
 from tagwright.attributes.templates import FeatureSet
-from tagwright.crfsuite.conversion import make_crf
 from tagwright.encode.encoder import Encoder, column_terms
 from tagwright.encode.forms import ColumnForms, Vocabulary
 from tagwright.errors import ModelFileError, TemplateError
-from tagwright.learners.crf import CRF
+from tagwright.learners.crf import CRF, make_crf
 from tagwright.scores.pattern import Pattern
 from tagwright.text.strings import Strings
 from tagwright.wapiti.text_model import MEMM, WapitiModel
