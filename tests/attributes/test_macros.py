@@ -90,7 +90,7 @@ def test_entries_are_those_of_our_language_where_it_has_them() -> None:
 
 
 def test_spaces_comments_and_small_letters_of_wapiti() -> None:
-    text = "u:Wrd X=%x[ 0, 0]  # the word\nU:wrd X=%X[ 0,0]\n   # nothing\n*\n"
+    text = "  u:Wrd X=%x[ 0, 0]  # the word\nU:wrd X=%X[ 0,0]\n   # nothing\n*\n"
     assert FeatureSet.parse(text).to_text() == "word lower bias @ 0\n"
 
 
@@ -124,6 +124,7 @@ def test_it_is_told_by_its_content(tmp_path: Path) -> None:
         ('U9:%m[0,0,"a*"]', "beginnings such as"),
         ("U9:%t[0,0]", "takes a pattern"),
         ('U9:%x[0,0,"a"]', "takes no pattern"),
+        ("U9:" + "".join(f'%t[{k},0,"-"]' for k in range(20)), "joins 20 tests; at most 6"),
     ],
 )
 def test_what_has_no_equal_is_refused_with_its_line(line: str, wanted: str | None) -> None:

@@ -227,7 +227,7 @@ def read_entries(text: str, *, location: str, n_columns: int | None = None) -> l
             for cell in chain.from_iterable(map(_cells_of, found)):
                 check_column(cell.term, n_columns)
             entries += found
-            _check_size(len(entries))
+            check_size(len(entries))
         except TemplateError as error:
             raise TemplateError(str(error), location=f"{location}:{number}") from None
     return entries
@@ -260,7 +260,7 @@ def _read_entry(entry: str) -> Sequence[Entry]:
     if not terms:
         raise TemplateError(f"no terms before `@` in `{entry}`; write for example `word {entry}`")
     offsets = _read_offsets(right)
-    _check_size(len(terms) * len(offsets))
+    check_size(len(terms) * len(offsets))
     return [Cell(term, offset) for offset in offsets for term in terms]
 
 
@@ -278,7 +278,7 @@ def _read_joined(entry: str, joined: str, shifts: Sequence[int]) -> list[Entry]:
             choices.append(_read_cell(part))
     if not labels and len(choices) < 2:
         raise TemplateError(f"a conjunction needs two cells or more, found `{entry}`; {_as_single(choices[0])}")
-    _check_size(prod(map(len, choices)) * len(shifts))
+    check_size(prod(map(len, choices)) * len(shifts))
     entries: list[Entry] = []
     for shift, cells in product(shifts, product(*choices)):
         shifted = tuple(Cell(cell.term, cell.offset + shift) for cell in cells)
@@ -345,7 +345,7 @@ def _read_integer(text: str) -> int:
     return int(text)
 
 
-def _check_size(n_attributes: int) -> None:
+def check_size(n_attributes: int) -> None:
     if n_attributes > LARGEST_SET:
         raise TemplateError(f"{n_attributes} attributes a token; the limit is {LARGEST_SET}")
 

@@ -21,10 +21,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from tagwright.attributes.language import Cell, Entry, Term, check_column
+from tagwright.attributes.language import Cell, Entry, Term, check_column, check_size
 from tagwright.errors import DataWarning, TemplateError, warn
 
-_MACRO_LINE = re.compile(r"^[UuBb*][^%]*%[A-Za-z]\[", re.MULTILINE)
+_MACRO_LINE = re.compile(r"^[ \t]*[UuBb*][^%\n]*%[A-Za-z]\[", re.MULTILINE)
 _COMMENT = re.compile(r"(?:^|\s)#.*")
 _MACRO = re.compile(
     r"%(?P<kind>[xXtTmM])\[\s*(?P<absolute>@?)(?P<offset>[+-]?[0-9]{1,9})\s*,\s*(?P<column>[0-9]{1,9})\s*"
@@ -44,6 +44,8 @@ TESTS = {
     r"\.": "has_dot",
 }
 """Patterns of %t, and the function that holds for the same values."""
+MOST_TESTS = 6
+"""In one line: with each, the templates that a line needs are twice as many."""
 _PREFIX, _SUFFIX = re.compile(r"\^(\.\??(?:\.\?)*)"), re.compile(r"((?:\.\?)*\.\??)\$")
 """Beginnings and ends of so many letters; a word that is shorter matches as a whole, and has no affix here."""
 TRUE, FALSE = "true", "false"
@@ -72,14 +74,16 @@ class _Line:
 def read_macros(text: str, *, location: str, n_columns: int | None = None) -> list[Entry]:
     """The entries that a template file of CRF++'s or Wapiti's stands for. location, n_columns: as in read_entries."""
     lines: list[_Line] = []
+    named: dict[tuple[str, ...], _Line] = {}
     transitions = False
     for number, raw in enumerate(text.splitlines(), start=1):
-        content = _COMMENT.sub("", raw).rstrip()
+        content = _COMMENT.sub("", raw).strip()
         if not content:
             continue
         try:
             line = _read_line(number, content, n_columns)
-            _check_name(line, lines)
+            _check_name(line, named.setdefault(line.name, line))
+            check_size(len(lines))
         except TemplateError as error:
             raise TemplateError(str(error), location=f"{location}:{number}") from None
         transitions |= content[0] in "Bb*"
@@ -101,6 +105,8 @@ def _read_line(number: int, content: str, n_columns: int | None) -> _Line:
     names, cells = split_macros(content)
     for cell in cells:
         check_column(cell.term, n_columns)
+    if (n_tests := sum(cell.term.flag for cell in cells)) > MOST_TESTS:
+        raise TemplateError(f"`{content}` joins {n_tests} tests; at most {MOST_TESTS} can be joined")
     if cells and content[0] in "Bb*":
         cure = f"write `U{content[1:]}`, which weighs single labels, and one line `B` for the pairs"
         raise TemplateError(f"`{content}` weighs pairs of labels by what is seen, which no learner here can; {cure}")
@@ -152,14 +158,13 @@ def _find_function(kind: str, pattern: str, macro: str) -> tuple[str, int | None
     )
 
 
-def _check_name(line: _Line, before: Sequence[_Line]) -> None:
+def _check_name(line: _Line, first: _Line) -> None:
     """Refuse a second line of one name: CRF++ and Wapiti would give both one weight."""
-    for other in before:
-        if other.name == line.name and other.cells != line.cells and line.cells and other.cells:
-            raise TemplateError(
-                f"`{line.text}` has the name of line {other.number}, so that CRF++ and Wapiti take the values of both "
-                "for the same; here every line has its own weights: give each a name, such as U01: and U02:"
-            )
+    if first.cells != line.cells:
+        raise TemplateError(
+            f"`{line.text}` has the name of line {first.number}, so that CRF++ and Wapiti take the values of both for "
+            "the same; here every line has its own weights: give each a name, such as U01: and U02:"
+        )
 
 
 def _list_entries(lines: Sequence[_Line]) -> list[Entry]:

@@ -39,8 +39,8 @@ FEATURE = np.dtype([("type", "<u4"), ("source", "<u4"), ("label", "<u4"), ("weig
 STATE, TRANSITION = 0, 1
 BOUNDARIES = 2
 """Entries of LFRF behind those of the labels: of the beginning and the end, always empty."""
-MOST_LABELS = 10_000
-"""More would need gigabytes for their transitions."""
+MOST_LABELS = 5_000
+"""More would need hundreds of megabytes for their transitions."""
 LARGEST = 1 << 32
 RESTORE = "copy the file again from where it came, or train it again"
 

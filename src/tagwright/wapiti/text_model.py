@@ -24,7 +24,7 @@ from tagwright.errors import ModelFileError
 
 MAGIC = b"#mdl#"
 MEMM = 1
-MOST_LABELS = 10_000
+MOST_LABELS = 5_000
 RESTORE = "copy the file again from where it came, or train it again"
 _HEAD = re.compile(rb"#mdl#(?:(\d{1,9})#)?(\d{1,18})\n#rdr#(\d{1,9})/(\d{1,9})(?:/(\d))?\n")
 _COUNT = re.compile(rb"#qrk#(\d{1,18})\n")
