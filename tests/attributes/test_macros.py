@@ -74,13 +74,13 @@ def check_same_scores(text: str, seed: int, shortest: int = 1) -> None:
     ],
 )
 def test_the_same_scores_are_possible(text: str) -> None:
-    for seed in range(3):
+    for seed in range(2):
         check_same_scores(text, seed)
 
 
 @pytest.mark.parametrize("text", ["U0:%x[-2,0]/%x[0,1]\nB", "U0:%x[-3,1]/%x[-1,1]\nU1:%x[1,1]/%x[3,1]\nB"])
 def test_the_same_scores_are_possible_where_tokens_are_skipped(text: str) -> None:
-    for seed in range(3):
+    for seed in range(2):
         check_same_scores(text, seed, shortest=3)
 
 
