@@ -21,6 +21,7 @@ import numpy as np
 
 from tagwright.arrays import Ints
 from tagwright.errors import DataError, ParameterError
+from tagwright.string_blob import check_text
 from tagwright.text.hash_tables import StringTable
 from tagwright.text.spelling import ClusterTables
 from tagwright.text.strings import Strings
@@ -35,6 +36,12 @@ class WordClusters:
     def __init__(self, paths: Mapping[str, str], counts: Mapping[str, int] | None = None) -> None:
         self.paths = dict(paths)
         self.counts = dict(counts or {})
+        for word in self.paths:
+            if not word.isascii():
+                try:
+                    check_text(word, repr(word)[:60])
+                except ValueError as error:
+                    raise DataError(str(error), location="paths") from None
 
     @classmethod
     def learn(

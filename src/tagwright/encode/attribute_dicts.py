@@ -3,19 +3,21 @@
     {"lower": "paris", "title": True, "length": 5.0, "shape": {"X": 1, "x": 1}, "tags": ["a", "b"]}
     ─► lower:paris 1, title 1, length 5, shape:X 1, shape:x 1, tags:a 1, tags:b 1
 
-as python-crfsuite names them. False and 0 stay attributes with the value 0. A value that is not finite is refused.
+as python-crfsuite names them. A number is whatever Python, NumPy or `decimal` has for one, NumPy's truth values too.
+False and 0 stay attributes with the value 0. A value that is not finite is refused, and so is None, as there.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from decimal import Decimal
 from math import inf, isfinite
 from numbers import Real
 
 import numpy as np
 
 from tagwright.arrays import Doubles, Ints, Longs
-from tagwright.encode.text import Text
+from tagwright.encode.text import Text, check_encodable
 from tagwright.errors import DataError
 
 Encoded = tuple[Longs, Ints, Doubles]
@@ -26,7 +28,19 @@ def number_dicts(parts: Sequence[Text]) -> tuple[list[str], list[Encoded]]:
     """The distinct names of all attributes, in the order of their first appearance; and every part, encoded."""
     index: dict[str, int] = {}
     encoded = [encode_dicts(text, index, learn=True) for text in parts]
+    for text in parts:
+        refuse_halves_in_names(text, index)
     return list(index), encoded
+
+
+def refuse_halves_in_names(text: Text, names: Iterable[str]) -> None:
+    """Refuse halves of surrogate pairs, which no model file can hold."""
+    try:
+        "".join(names).encode()
+    except UnicodeEncodeError:
+        for p, item in enumerate(text.items):
+            for name, _ in flatten(item, text, p):
+                check_encodable(name, text.location(p))
 
 
 def encode_dicts(text: Text, index: dict[str, int], *, learn: bool = False) -> Encoded:
@@ -73,7 +87,7 @@ def flatten(item: object, text: Text, p: int) -> Iterator[tuple[str, float]]:
 
 
 def _flatten_value(key: str, value: object, text: Text, p: int) -> Iterator[tuple[str, float]]:
-    if isinstance(value, Real):
+    if isinstance(value, Real | np.bool_ | Decimal):
         try:
             number = float(value)
         except OverflowError:
@@ -89,6 +103,11 @@ def _flatten_value(key: str, value: object, text: Text, p: int) -> Iterator[tupl
         yield f"{key}:{value}", 1.0
     elif isinstance(value, bytes):
         raise DataError(f"attribute {key!r} is bytes; decode it to a string", location=text.location(p))
+    elif value is None:
+        cure = "leave the attribute out, or give a string such as 'none'"
+        raise DataError(
+            f"attribute {key!r} is None, which is neither true nor false: {cure}", location=text.location(p)
+        )
     else:
         found = f"attribute {key!r} is {type(value).__name__}"
         raise DataError(f"{found}; expected bool, number, string, list or dict", location=text.location(p))

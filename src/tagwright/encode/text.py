@@ -12,8 +12,7 @@ items      all items, sentence after sentence; made when somebody asks
 from __future__ import annotations
 
 import gc
-from collections.abc import Mapping, Sequence, Set
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence, Set
 from functools import cached_property
 from itertools import accumulate, chain, pairwise
 
@@ -23,13 +22,14 @@ from numpy.typing import NDArray
 from tagwright.arrays import Bytes, Ints, Longs, Plain
 from tagwright.errors import DataError
 from tagwright.sequence import Item
+from tagwright.string_blob import check_text
 from tagwright.text.strings import Strings, join_lists
 
 Sentences = Sequence[Sequence[Item]]
 LISTS = {list}
 NO_LETTERS = join_lists([])
 NO_LISTS = (str, bytes, Mapping, Set)
-"""What has a length, but no items in an order."""
+"""What has a length, but is no list: its items are letters, or have no order."""
 
 
 class Text:
@@ -60,7 +60,7 @@ class Text:
             except TypeError:
                 pass  # some item is no string: which is said below
         text = cls(X, offsets, expected)
-        if _widths(text.items) - {expected}:
+        if expected < 0 or _widths(text.items) - {expected}:
             _refuse_item(text, argument, given=width is not None)
         if expected > 0:
             text.letters = join_lists(text._lists)
@@ -124,13 +124,22 @@ class Text:
 
 
 def list_sentences(X: Sentences, argument: str = "X") -> Sentences:
-    """`X` as a list of our own."""
-    if type(X) is list:
-        return X.copy()
-    if not isinstance(X, NO_LISTS) and hasattr(X, "__len__"):
-        with suppress(TypeError):  # of a NumPy array without axes
-            return list(X)
-    raise DataError(f"expected a list of sentences, found {type(X).__name__}", location=argument)
+    """`X` as a list of our own; what can be read once alone, such as a generator, is read."""
+    if isinstance(X, NO_LISTS) or not (hasattr(X, "__len__") or isinstance(X, Iterator)):
+        raise DataError(f"expected a list of sentences, found {type(X).__name__}{cure_of(X)}", location=argument)
+    try:
+        found = list(X)
+    except TypeError:  # a NumPy array without axes
+        raise DataError(f"expected a list of sentences, found {type(X).__name__}", location=argument) from None
+    if set(map(type, found)) == LISTS:
+        return found
+    return [list(sentence) if isinstance(sentence, Iterator) else sentence for sentence in found]
+
+
+def cure_of(found: object) -> str:
+    """What to do about sentences, or a sentence, in something without an order."""
+    unordered = isinstance(found, Set | Mapping)
+    return ", which has no order of its own; give a list" if unordered else ""
 
 
 def sentence_offsets(X: Sentences, argument: str = "X") -> tuple[Longs, int]:
@@ -150,7 +159,7 @@ def _check_sentence(sentence: object, location: str) -> None:
         )
     if not isinstance(sentence, NO_LISTS) and hasattr(sentence, "__len__") and getattr(sentence, "shape", True) != ():
         return
-    raise DataError(f"a sentence is a list of items, found {sentence!r:.60}", location=location)
+    raise DataError(f"a sentence is a list of items, found {sentence!r:.60}{cure_of(sentence)}", location=location)
 
 
 def name_labels(labels: Ints, offsets: Longs, names: NDArray[np.object_]) -> list[list[str]]:
@@ -191,7 +200,36 @@ def _refuse_item(text: Text, argument: str, *, given: bool) -> None:
     why = "as in training" if given else "as the first item"
     for p, item in enumerate(text.items):
         if _width(item) != text.width or _width(item) < 0:
-            shown = repr(item)[:60]
-            raise DataError(
-                f"expected {expected} ({why}), found {type(item).__name__} {shown}", location=text.location(p, argument)
-            )
+            found = f"{type(item).__name__} {repr(item)[:60]}"
+            cure = _cure_of_item(item, text.width)
+            raise DataError(f"expected {expected} ({why}), found {found}; {cure}", location=text.location(p, argument))
+
+
+def _cure_of_item(item: object, width: int) -> str:
+    """What to give instead of an item that does not have so many columns."""
+    if width == 0:
+        return 'give the attributes that training had, such as {"lower": "the"}'
+    if width <= 1:
+        return "give the word alone"
+    given = 1 if isinstance(item, str) else len(item) if isinstance(item, tuple | list | np.ndarray) else 0
+    if given == width:
+        return f"give a tuple, and strings in it, as in training: {('word', *['tag'] * (width - 1))}"
+    return f"give every word with its other columns, as in training: {('word', *['tag'] * (width - 1))}"
+
+
+def refuse_halves(text: Text, argument: str = "X") -> None:
+    """Refuse halves of surrogate pairs in the strings of a text: no file can hold them, so no model can."""
+    try:
+        str(text.letters.data, "utf-8")
+    except UnicodeDecodeError:
+        for p, item in enumerate(text.items):
+            for value in (item,) if isinstance(item, str) else item:
+                check_encodable(str(value), text.location(p, argument))
+
+
+def check_encodable(value: str, location: str) -> None:
+    """Refuse a string that UTF-8 cannot hold."""
+    try:
+        check_text(value, repr(value)[:60])
+    except ValueError as error:
+        raise DataError(str(error), location=location) from None

@@ -19,7 +19,7 @@ from tagwright.attributes.templates import FeatureSet, LabelTemplate
 from tagwright.calibration import Platt
 from tagwright.encode.batch import Batch
 from tagwright.encode.encoder import Encoder
-from tagwright.encode.text import Sentences, Text
+from tagwright.encode.text import Sentences, Text, list_sentences
 from tagwright.errors import ModelFileError, ParameterError
 from tagwright.guided.algorithm2_learning import AGGRESSIVE, EARLY, LOCAL, LearningSettings
 from tagwright.guided.decoder import DIRECTIONS, GuidedDecoder, LabelContexts
@@ -41,7 +41,7 @@ from tagwright.learners._estimator import (
     parameter,
 )
 from tagwright.learners._explanation import CONTEXT, RULE, Explanation, choose_rival, make_explanation
-from tagwright.learners._labels import Labels, check_labels, learn_dictionary
+from tagwright.learners._labels import Labels, check_labels, learn_dictionary, list_labels
 from tagwright.learners._watch import DevSet, Watch, all_callbacks, warn_of_end
 from tagwright.optim.progress import Progress
 from tagwright.scores.expanded import expand
@@ -252,8 +252,10 @@ class GuidedTagger(SequenceTagger):
 
     def calibrate(self, X: Sentences, y: Labels) -> Self:
         """Fit the map from an action's margin to how often such labels are right, on sentences not trained on."""
-        gold = check_labels(y, Text.build(X))
         model = self.snapshot()
+        model._check_fitted()
+        X, y = list_sentences(X), list_labels(y)
+        gold = check_labels(y, Text.build(X, width=model.encoder_.width))
         predicted = chain.from_iterable(model.predict(X))
         right = np.array([a == b for a, b in zip(gold, predicted, strict=True)], np.bool_)
         model.confidence_ = Confidence.fit(np.concatenate([margins for margins, _ in model._margins(X)]), right)

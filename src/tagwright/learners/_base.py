@@ -22,7 +22,7 @@ from tagwright.attributes.templates import FeatureSet, resolve, split_clusters
 from tagwright.calibration import Platt
 from tagwright.encode.batch import Batch
 from tagwright.encode.encoder import Encoder
-from tagwright.encode.text import Sentences, Text, list_sentences, name_labels, sentence_offsets
+from tagwright.encode.text import Sentences, Text, list_sentences, name_labels, refuse_halves, sentence_offsets
 from tagwright.errors import DataError, NotFittedError, ParameterError
 from tagwright.io.spans import allowed_transitions, detect_scheme
 from tagwright.learners._batches import Allowed, Request, Result, SentenceRange, map_runs
@@ -39,7 +39,7 @@ from tagwright.learners._explanation import (
     list_transition_features,
     read_against,
 )
-from tagwright.learners._labels import Labels, check_labels, number_labels
+from tagwright.learners._labels import Labels, check_labels, list_labels, number_labels
 from tagwright.learners._spans import ScoredSpan, calibrate, fit_calibration, require_span_labels, score_spans
 from tagwright.learners._stored import pack, restore_linear, store, store_linear, unpack
 from tagwright.optim.progress import Callback
@@ -119,7 +119,8 @@ class SequenceTagger(Estimator):
         threads that predict meanwhile see the old model or the new one, never parts of both."""
         trained = type(self)(**self.get_params())
         before = self.snapshot() if self.get_params().get("warm_start") and self.__sklearn_is_fitted__() else None
-        trained._fit(list_sentences(X), y, X_dev, y_dev, before, **options)
+        X_dev = None if X_dev is None else list_sentences(X_dev, "X_dev")
+        trained._fit(list_sentences(X), list_labels(y), X_dev, list_labels(y_dev), before, **options)
         check_weights(trained.decoder_)
         kept = {name: value for name, value in self.__dict__.items() if not name.endswith("_")}
         self.__dict__ = {**kept, **trained.__dict__}
@@ -245,8 +246,10 @@ class SequenceTagger(Estimator):
 
     def calibrate_spans(self, X: Sentences, y: Labels) -> Self:
         """Fit the map from a span's probability to how often such spans are right, on sentences not trained on."""
-        check_labels(y, Text.build(X))
         model = self.snapshot()
+        model._check_fitted()
+        X, y = list_sentences(X), list_labels(y)
+        check_labels(y, Text.build(X, width=model.encoder_.width))
         found = model.predict_spans(X, calibrated=False)
         if not any(found):
             raise DataError("the model finds no spans here, so there is nothing to calibrate on", location="X")
@@ -255,7 +258,9 @@ class SequenceTagger(Estimator):
 
     def score(self, X: Sentences, y: Labels) -> float:
         """The share of items that get the right label, from 0 to 1."""
-        flat = check_labels(y, Text.build(X))
+        self._check_fitted()
+        X, y = list_sentences(X), list_labels(y)
+        flat = check_labels(y, Text.build(X, width=self.encoder_.width))
         if not flat:
             raise DataError("there is nothing to score: no sentences", location="X")
         predicted = chain.from_iterable(self.predict(X))
@@ -370,6 +375,7 @@ class SequenceTagger(Estimator):
         text = Text.build(X)
         if len(text.offsets) == 1:
             raise DataError("there are no sentences to train on", location="X")
+        refuse_halves(text)
         return text
 
     def _choose_features(self, text: Text, labels: set[str]) -> FeatureSet | None:

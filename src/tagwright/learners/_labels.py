@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from itertools import chain, repeat
@@ -14,11 +14,20 @@ from tagwright.arrays import Bools, Ints
 from tagwright.attributes.lexicon import TagDictionary
 from tagwright.encode.batch import Batch
 from tagwright.encode.encoder import Encoder
-from tagwright.encode.text import Text
+from tagwright.encode.text import NO_LISTS, Text, check_encodable, cure_of
 from tagwright.errors import DataError, ParameterError
 
 Labels = Sequence[Sequence[str]]
 PartialLabels = Sequence[Sequence[str | Collection[str] | None]]
+
+
+def list_labels(y: Any) -> Any:
+    """Labels as they are given; but what can be read once alone, such as a generator, is read."""
+    if isinstance(y, Iterator):
+        y = list(y)
+    if isinstance(y, list) and any(isinstance(labels, Iterator) for labels in y):
+        y = [list(labels) if isinstance(labels, Iterator) else labels for labels in y]
+    return y
 
 
 def check_labels(y: Labels, text: Text, *, argument: str = "y") -> list[str]:
@@ -38,15 +47,27 @@ def _check_strings(flat: list[str], text: Text, argument: str) -> None:
             cure = f"; only {kind} learns from labels known in part" if _is_partial(flat[p]) else ""
             raise DataError(f"labels are strings, found {flat[p]!r}{cure}", location=text.location(p, argument))
         flat[:] = [str(label) for label in flat]
-    if "" in set(flat):
+    names = set(flat)
+    if "" in names:
         raise DataError("a label is empty", location=text.location(flat.index(""), argument))
+    _refuse_halves(names, flat, text, argument)
+
+
+def _refuse_halves(names: Iterable[str], flat: Sequence[Any], text: Text, argument: str) -> None:
+    """Refuse halves of surrogate pairs in the names of labels: no file can hold them."""
+    for name in names:
+        if not name.isascii():
+            p = next(
+                p for p, entry in enumerate(flat) if entry == name or (_is_partial(entry) and name in (entry or ()))
+            )
+            check_encodable(name, text.location(p, argument))
 
 
 def _check_shape(y: PartialLabels, text: Text, argument: str) -> None:
     """One list a sentence, one entry an item."""
     n = len(text.offsets) - 1
-    if isinstance(y, str) or not hasattr(y, "__len__"):
-        raise DataError(f"expected a list of label lists, found {type(y).__name__}", location=argument)
+    if isinstance(y, NO_LISTS) or not hasattr(y, "__len__"):
+        raise DataError(f"expected a list of label lists, found {type(y).__name__}{cure_of(y)}", location=argument)
     if len(y) != n:
         raise DataError(f"{n} sentences but {len(y)} label lists; give one label list a sentence", location=argument)
     for i, (labels, length) in enumerate(zip(y, np.diff(text.offsets).tolist(), strict=True)):
@@ -54,8 +75,10 @@ def _check_shape(y: PartialLabels, text: Text, argument: str) -> None:
             raise DataError(
                 f"labels are a list of strings, found the string {labels[:40]!r}", location=f"{argument}[{i}]"
             )
-        if not hasattr(labels, "__len__"):
-            raise DataError(f"labels are a list of strings, found {labels!r:.60}", location=f"{argument}[{i}]")
+        if isinstance(labels, NO_LISTS) or not hasattr(labels, "__len__"):
+            raise DataError(
+                f"labels are a list of strings, found {labels!r:.60}{cure_of(labels)}", location=f"{argument}[{i}]"
+            )
         if len(labels) != length:
             raise DataError(f"{length} items but {len(labels)} labels; label every item", location=f"{argument}[{i}]")
 
@@ -78,11 +101,13 @@ def read_training_labels(y: PartialLabels, text: Text, *, partial: bool) -> Trai
         _check_strings(flat, text, "y")
         names = sorted(set(flat))
     if names is not None:
+        _refuse_halves(names, flat, text, "y")
         return TrainingLabels(names, number_labels(flat, names), np.zeros((0, len(names)), np.bool_))
     entries = [_read_entry(entry, text.location(p, "y")) for p, entry in enumerate(flat)]
     names = sorted({label for entry in entries if entry is not None for label in entry})
     if not names:
         raise DataError("no label is known anywhere; give at least one", location="y")
+    _refuse_halves(names, flat, text, "y")
     index = {name: number for number, name in enumerate(names)}
     codes: dict[frozenset[str], int] = {}
     numbers = np.empty(len(entries), np.int32)
@@ -133,15 +158,17 @@ def number_labels(flat: Sequence[str], names: Sequence[str]) -> Ints:
 
 def list_allowed(allowed: Sequence[Sequence[object]], n: int) -> list[Sequence[object]]:
     """What the user allows, as a list; refuse what is no list of n lists."""
-    if isinstance(allowed, str | Mapping) or not hasattr(allowed, "__len__"):
-        raise DataError(f"expected a list, found {type(allowed).__name__}", location="allowed")
+    allowed = list_labels(allowed)
+    if isinstance(allowed, NO_LISTS) or not hasattr(allowed, "__len__"):
+        raise DataError(f"expected a list, found {type(allowed).__name__}{cure_of(allowed)}", location="allowed")
     entries = list(allowed)
     if len(entries) != n:
         raise DataError(f"{n} sentences but {len(entries)} entries", location="allowed")
     for i, one in enumerate(entries):
-        if isinstance(one, str) or not hasattr(one, "__len__"):
+        if isinstance(one, NO_LISTS) or not hasattr(one, "__len__"):
             raise DataError(
-                f"expected a list with an entry for every item, found {one!r:.60}", location=f"allowed[{i}]"
+                f"expected a list with an entry for every item, found {one!r:.60}{cure_of(one)}",
+                location=f"allowed[{i}]",
             )
     return entries
 
