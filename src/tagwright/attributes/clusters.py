@@ -12,15 +12,18 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import nullcontext
 from functools import cached_property
-from os import PathLike
-from pathlib import Path
+from os import PathLike, fspath
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tagwright.arrays import Ints
+from tagwright.atomic_file import atomic_file
 from tagwright.errors import DataError, ParameterError
+from tagwright.io.lines import Lines
+from tagwright.io.packing import packed_stream
 from tagwright.string_blob import check_text
 from tagwright.text.hash_tables import StringTable
 from tagwright.text.spelling import ClusterTables
@@ -77,12 +80,12 @@ class WordClusters:
 
     @classmethod
     def read(cls, path: str | PathLike[str]) -> WordClusters:
-        """A file of clusters."""
+        """A file of clusters, packed or not."""
         paths: dict[str, str] = {}
         counts: dict[str, int] = {}
-        with open(path, encoding="utf-8") as file:
-            for number, line in enumerate(file, 1):
-                bits, *rest = line.rstrip("\r\n").split("\t")
+        for first, lines in Lines(path):
+            for number, line in enumerate(lines, first):
+                bits, *rest = line.split("\t")
                 if not rest or not bits or set(bits) - {"0", "1"} or (len(rest) > 1 and not rest[1].isdecimal()):
                     expected = "a path of 0 and 1, a word, and perhaps its count, tabs between"
                     raise DataError(f"found {line.strip()!r:.60}, expected {expected}", location=f"{path}:{number}")
@@ -93,10 +96,12 @@ class WordClusters:
         return cls(paths, counts)
 
     def write(self, path: str | PathLike[str]) -> None:
-        """A file of clusters: words of a cluster together, frequent ones first."""
+        """A file of clusters: words of a cluster together, frequent ones first. The ending of its name may ask for a
+        packed one (.gz, .bz2, .xz)."""
         order = sorted(self.paths, key=lambda word: (self.paths[word], -self.counts.get(word, 0), word))
         lines = [f"{self.paths[word]}\t{word}\t{self.counts.get(word, 0)}\n" for word in order]
-        Path(path).write_text("".join(lines), encoding="utf-8")
+        with atomic_file(fspath(path)) as file, packed_stream(fspath(path), file) or nullcontext(file) as stream:
+            stream.write("".join(lines).encode("utf-8"))
 
     def find(self, word: str) -> str | None:
         """The path of a word, or of its lower-cased form; None where neither is known."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
+from typing import Any
 
 from tagwright import __version__
 from tagwright.io import FORMATS
@@ -25,6 +26,24 @@ SOURCE = "a file, - for standard input, or the word sample for the embedded corp
 LABELS = "the labels' column, by name or by number from 0"
 
 
+class IntermixedParser(argparse.ArgumentParser):
+    """The parser of one command: options may stand anywhere, also between two names."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self._is_intermixing = False
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Options first, then the names that are left: argparse does that by calling this again, twice."""
+        if self._is_intermixing:
+            return super().parse_known_args(args, namespace)
+        self._is_intermixing = True
+        try:
+            return self.parse_known_intermixed_args(args, namespace)
+        finally:
+            self._is_intermixing = False
+
+
 def make_parser() -> argparse.ArgumentParser:
     """The parser of `tagwright`; the chosen command is in `command`."""
     parser = argparse.ArgumentParser(
@@ -33,7 +52,7 @@ def make_parser() -> argparse.ArgumentParser:
         epilog="`tagwright COMMAND --help` tells more. Try: tagwright train sample --out pos.tw --dev 20%",
     )
     parser.add_argument("--version", action="version", version=f"tagwright {__version__}")
-    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True, parser_class=IntermixedParser)
     for add_command in (
         _add_train, _add_tag, _add_evaluate, _add_inspect, _add_compare, _add_clusters, _add_convert, _add_warm_up,
     ):  # fmt: skip

@@ -1,4 +1,5 @@
-"""Where results go: files that are written whole or not at all, and standard output, in UTF-8 whatever the locale."""
+"""Where results go: files that are written whole or not at all, and standard output, in UTF-8 whatever the locale. A
+name that ends in .gz, .bz2 or .xz asks for a packed file."""
 
 from __future__ import annotations
 
@@ -10,6 +11,7 @@ from typing import BinaryIO
 
 from tagwright.atomic_file import atomic_file
 from tagwright.errors import DataError
+from tagwright.io.packing import packed_stream
 
 
 def check_target(path: str) -> None:
@@ -35,12 +37,23 @@ def open_output(path: str | None) -> Iterator[Output]:
         yield Output(getattr(sys.stdout, "buffer", None))
         return
     if os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path):
-        with open(path, "wb") as file:
-            yield Output(file)
+        with open(path, "wb") as file, packed_output(path, file) as output:
+            yield output
         return
     check_target(path)
-    with atomic_file(path) as file:
+    with atomic_file(path) as file, packed_output(path, file) as output:
+        yield output
+
+
+@contextmanager
+def packed_output(path: str, file: BinaryIO) -> Iterator[Output]:
+    """Output into a file, packed if its name says so."""
+    packed = packed_stream(path, file)
+    if packed is None:
         yield Output(file)
+        return
+    with packed:
+        yield Output(packed, sends=False)
 
 
 def write_text(path: str, text: str) -> None:
@@ -51,10 +64,12 @@ def write_text(path: str, text: str) -> None:
 
 
 class Output:
-    """Text or bytes out, in UTF-8, line ends as they are. `flush` sends what has been written."""
+    """Text or bytes out, in UTF-8, line ends as they are. `flush` sends what has been written; a packed file `sends`
+    all of it at its end, and is so much smaller."""
 
-    def __init__(self, stream: BinaryIO | None) -> None:
+    def __init__(self, stream: BinaryIO | None, *, sends: bool = True) -> None:
         self._stream = stream
+        self._sends = sends
 
     def write(self, text: str, /) -> None:
         self.write_bytes(text.encode("utf-8"))
@@ -66,5 +81,5 @@ class Output:
             self._stream.write(data)
 
     def flush(self) -> None:
-        if self._stream is not None:
+        if self._stream is not None and self._sends:
             self._stream.flush()

@@ -1,6 +1,6 @@
 """The formats there are, and which of them a file is in.
 
-A name that ends in one of a format's endings (.gz aside) decides. Otherwise the most confident format does:
+A name that ends in one of a format's endings (.gz, .bz2 and .xz aside) decides. Otherwise the most confident format does:
 
     1.0   conllu    line 1 is `# global.columns = ...` with ID and FORM
     0.9   columns   line 1 is `# global.columns = ...`
@@ -28,6 +28,7 @@ from tagwright.io.columns import ColumnsFormat
 from tagwright.io.conllu import ConlluFormat
 from tagwright.io.crfsuite import CrfsuiteFormat
 from tagwright.io.format import Format, Sample
+from tagwright.io.packing import strip_packing
 from tagwright.io.plain import PlainFormat
 from tagwright.io.slashed import SlashedFormat
 
@@ -53,7 +54,7 @@ def find_format(name: str) -> Format:
 
 def detect_format(head: Sequence[str], name: str = "", *, labelled: bool = True, n_inputs: int | None = None) -> str:
     """The name of a file's format; `head` ends in "" where a blank line ended the first sentence."""
-    ending = os.path.splitext(name.lower().removesuffix(".gz"))[1]
+    ending = os.path.splitext(strip_packing(name.lower()))[1]
     for format in FORMATS.values():
         if ending in format.endings:
             return format.name

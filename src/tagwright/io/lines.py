@@ -1,6 +1,6 @@
 """From a source of bytes to numbered lines: the first step of every reader.
 
-    path, "-", stream ─► chunks ─► (gunzip) ─► whole lines ─► UTF-8 ─► Lines ─► blocks (lines up to a blank line)
+    path, "-", stream ─► chunks ─► (unpack) ─► whole lines ─► UTF-8 ─► Lines ─► blocks (lines up to a blank line)
 
 Reading is by chunk: memory holds one chunk and one sentence, never the file. What comes out has no byte order mark and
 no line ends ("\\n" and "\\r\\n" are both ends; the kind of the file's first line is kept for writers). White space
@@ -14,12 +14,12 @@ import codecs
 import os
 import re
 import sys
-import zlib
 from collections.abc import Iterable, Iterator
 from itertools import chain
 from typing import Any, Protocol, Self, TypeAlias
 
 from tagwright.errors import DataError
+from tagwright.io.packing import CHUNK, unpack
 
 
 class Readable(Protocol):
@@ -32,7 +32,6 @@ Source: TypeAlias = str | os.PathLike[str] | Readable
 NumberedLines: TypeAlias = tuple[int, list[str]]  # number of the first line, lines
 
 UTF_8 = "utf-8"
-CHUNK = 1 << 18  # bytes read at once
 MAX_TOKEN = 1 << 16  # characters without white space
 MAX_LINE = 1 << 24  # bytes
 BOM = b"\xef\xbb\xbf"  # byte order mark
@@ -214,9 +213,9 @@ def source_name(source: Source) -> str:
 
 
 def read_chunks(source: Source, name: str, encoding: str = UTF_8) -> Iterator[bytes]:
-    """The bytes of a source as they come, in UTF-8, unpacked if they begin as gzip does. `encoding`: of the bytes; what
-    comes as text needs none."""
-    chunks = _unpack(_open_chunks(source, name), name)
+    """The bytes of a source as they come, in UTF-8, unpacked if they begin as packed ones do (packing.py). `encoding`: of
+    the bytes; what comes as text needs none."""
+    chunks = unpack(_open_chunks(source, name), name)
     yield from chunks if codecs.lookup(encoding).name == UTF_8 else _transcode(chunks, name, encoding)
 
 
@@ -271,33 +270,3 @@ def _transcode(chunks: Iterator[bytes], name: str, encoding: str) -> Iterator[by
         number += text.count("\n")
         if text:
             yield text.encode("utf-8", "surrogatepass")
-
-
-def _unpack(chunks: Iterator[bytes], name: str) -> Iterator[bytes]:
-    """Undo gzip, piece by piece. No UTF-8 text begins with gzip's two magic bytes, so the name does not matter."""
-    first = next(chunks, b"")
-    if len(first) == 1:
-        first += next(chunks, b"")
-    if not first.startswith(b"\x1f\x8b"):
-        yield first
-        yield from chunks
-        return
-    unpacker = zlib.decompressobj(wbits=31)
-    try:
-        for packed in chain([first], chunks):
-            full = False
-            while packed or full:
-                if unpacker.eof:  # another member may follow, or zeros that fill a block
-                    packed = packed.lstrip(b"\0")
-                    if not packed:
-                        break
-                    unpacker = zlib.decompressobj(wbits=31)
-                text = unpacker.decompress(packed, CHUNK)
-                full = len(text) == CHUNK  # more may wait inside the unpacker
-                packed = unpacker.unused_data if unpacker.eof else unpacker.unconsumed_tail
-                if text:
-                    yield text
-    except zlib.error as error:
-        raise DataError(f"the gzip data is damaged ({error}); pack the file again", location=name) from None
-    if not unpacker.eof:
-        raise DataError("the gzip data ends too early: the file was cut; get the whole file", location=name)

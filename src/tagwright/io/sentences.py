@@ -5,7 +5,7 @@
     for sentence in read_like("-", layout): ...                     tagging, evaluating: as the model was trained
     write_sentence(stream, sentence, labels, sentences.layout)
 
-A source is a path, "-" for standard input, or a stream (binary or text). Gzip is undone. Sentences come one by one; the
+A source is a path, "-" for standard input, or a stream (binary or text). Gzip, bzip2 and xz are undone. Sentences come one by one; the
 file is never held as a whole. See formats.py for the rules of format="auto", lines.py for what is refused everywhere.
 """
 
