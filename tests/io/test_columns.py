@@ -68,7 +68,7 @@ def test_a_hash_is_a_word_and_docstart_is_a_sentence() -> None:
 def test_header_names_the_columns() -> None:
     text = "# global.columns = WORD POS ENTITY\na P X\nb Q Y\n\nc R Z\n"
     sentences = read_sentences(io.StringIO(text), label="pos")
-    assert sentences.layout == Layout("columns", 1, (0,), ("WORD",), 3)
+    assert sentences.layout == Layout("columns", 1, (0,), ("WORD",), 3, "POS")
     assert [sentence.labels for sentence in sentences] == [["P", "Q"], ["R"]]
     (first, _) = read(text, label="Entity", inputs=["Pos", "WORD"])
     assert (first.items, first.labels, first.location) == ([("P", "a"), ("Q", "b")], ["X", "Y"], "<stream>:2")
@@ -82,14 +82,19 @@ def test_blank_line_after_the_header() -> None:
 
 
 def test_tagging_needs_the_inputs_and_ignores_the_rest() -> None:
-    (sentence,) = read("a P\nb Q Y M\nc\tR\t\t\n", label=None, n_inputs=2)
+    (sentence,) = read("a P X L\nb Q Y M\nc\tR\t\t\n", label=None, n_inputs=2)
     assert (sentence.items, sentence.labels) == ([("a", "P"), ("b", "Q"), ("c", "R")], None)
-    (word,) = read("a\nb  Q\n c\n", label=None, n_inputs=1)
+    (word,) = read("a P\nb  Q\n c R\n", label=None, n_inputs=1)
     assert word.items == ["a", "b", "c"]
+
+
+def test_tagging_refuses_lines_of_another_width_than_the_first() -> None:
     location, message = refusal("a P\nb\n", label=None, n_inputs=2)
     assert location == "<stream>:2"
-    assert "found 1 column in 'b', expected at least 2" in message
+    assert "found 1 column in 'b', expected 2 as on the first line" in message
     assert refusal("a P\n\nb\n", label=None, n_inputs=2)[0] == "<stream>:3"  # a whole sentence without
+    for text in ("a\nb c\n", "a\tb\nc\n", "a b\nc d e\n", "a b c\n\nd e f g h i j k\n"):
+        assert "as on the first line" in refusal(text, label=None, format="columns")[1]
 
 
 @pytest.mark.parametrize(
@@ -133,11 +138,13 @@ def test_an_empty_field_nobody_asked_for_is_accepted() -> None:
 
 
 def test_writing_adds_a_column_and_keeps_the_rest() -> None:
-    text = "\n\na\tP Q\nb R\nc\nd  S \n \t\n"
+    text = "\n\na\tP Q\nb R\nc\t\nd  S \n \t\n"
     (sentence,) = read(text, label=None, n_inputs=1)
-    assert written(sentence, list("1234")) == "\n\na\tP Q\t1\nb R 2\nc\t3\nd  S  4\n \t\n"
+    assert written(sentence, list("1234")) == "\n\na\tP Q\t1\nb R 2\nc\t\t3\nd  S  4\n \t\n"
     probable = written(sentence, list("1234"), marginals=[1.0, 0.5, 0.25, 0.99996])
-    assert probable == "\n\na\tP Q\t1\t1.0000\nb R 2 0.5000\nc\t3\t0.2500\nd  S  4 1.0000\n \t\n"
+    assert probable == "\n\na\tP Q\t1\t1.0000\nb R 2 0.5000\nc\t\t3\t0.2500\nd  S  4 1.0000\n \t\n"
+    (alone,) = read("a\nb\n", label=None, n_inputs=1)
+    assert written(alone, list("12")) == "a\t1\nb\t2\n\n"
 
 
 def test_writing_adds_the_missing_blank_line_and_keeps_crlf() -> None:

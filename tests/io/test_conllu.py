@@ -64,7 +64,7 @@ def test_label_column_by_name_or_number(label: int | str, expected: str) -> None
 
 def test_inputs_by_name() -> None:
     sentences = read_sentences(io.StringIO(EXAMPLE), format="conllu", label="XPOS", inputs=["form", 2])
-    assert sentences.layout == Layout("conllu", 4, (1, 2), ("FORM", "LEMMA"), 10)
+    assert sentences.layout == Layout("conllu", 4, (1, 2), ("FORM", "LEMMA"), 10, "XPOS", given=True)
     assert next(sentences).items == [("He", "he"), ("did", "do"), ("n't", "not"), (". . .", ".")]
 
 
@@ -179,7 +179,7 @@ def test_an_empty_field_nobody_asked_for_is_kept() -> None:
 def test_plus_has_its_own_columns() -> None:
     text = "# global.columns = ID FORM MWE\n# c\n1\ta\tX\n1-2\tab\t_\n2\tb\tY\n\n"
     sentences = read_sentences(io.StringIO(text), label="mwe")
-    assert sentences.layout == Layout("conllu", 2, (1,), ("FORM",), 3)
+    assert sentences.layout == Layout("conllu", 2, (1,), ("FORM",), 3, "MWE")
     (sentence,) = sentences
     assert (sentence.items, sentence.labels) == (["a", "b"], ["X", "Y"])
     assert rewrite(text.encode(), "MWE") == text.encode()
@@ -210,7 +210,7 @@ def test_writing_from_items() -> None:
 
 
 def test_several_inputs_of_another_format_must_be_named() -> None:
-    with pytest.raises(DataError, match="expected 2 input columns: say which"):
+    with pytest.raises(DataError, match=r"expected 2 input columns as in training .*; say which"):
         read_like(io.StringIO(EXAMPLE), Layout("columns", 2, (0, 1)), format="conllu")
     sentences = read_like(io.StringIO(EXAMPLE), Layout("columns", 2, (0, 1)), format="conllu", inputs=["FORM", "XPOS"])
     assert next(sentences).items[0] == ("He", "PRP")

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tagwright.errors import DataError, ModelFileError
+from tagwright.errors import DataError, DataWarning, ModelFileError
 from tagwright.io import FORMATS, Layout, detect_format, detect_scheme, read_like, read_sentences, write_sentence
 
 DATA = Path(os.environ.get("TAGWRIGHT_DATA", Path(__file__).parents[2] / "../shared/data"))
@@ -102,6 +102,7 @@ LAYOUTS = [
     Layout("conllu", 4, (1,), ("FORM",), 10),
     Layout("plain"),
     Layout("crfsuite", 0, (1,)),
+    Layout("slashed", 1, separator="_", given=True),
 ]
 
 
@@ -129,6 +130,11 @@ def test_a_layout_is_stored_as_json(layout: Layout) -> None:
         {"names": None},
         {"width": None},
         {"width": 1.5},
+        {"label_name": None},
+        {"separator": ""},
+        {"separator": " "},
+        {"separator": 1},
+        {"given": 1},
     ],
 )
 def test_a_bad_layout_is_refused(change: dict[str, object]) -> None:
@@ -145,7 +151,8 @@ def test_a_layout_that_is_no_object_is_refused(stored: object) -> None:
 def test_like_training_in_the_same_format() -> None:
     trained = read_sentences(io.StringIO("a P X L\n"), label=2, inputs=[1, 0]).layout
     assert trained == Layout("columns", 2, (1, 0), (), 4)
-    (gold,) = read_like(io.StringIO("b Q Y M N\n"), trained, labelled=True)
+    with pytest.warns(DataWarning, match="<stream>:1: found 5 columns, the training file had 4; the inputs are taken"):
+        (gold,) = read_like(io.StringIO("b Q Y M N\n"), trained, labelled=True)
     assert (gold.items, gold.labels) == ([("Q", "b")], ["Y"])
     (tagging,) = read_like(io.StringIO("b Q\n"), trained)
     assert (tagging.items, tagging.labels) == ([("Q", "b")], None)
@@ -169,10 +176,16 @@ def test_like_training_in_another_format() -> None:
 
 def test_a_model_of_two_columns_cannot_tag_plain_text() -> None:
     trained = Layout("columns", 2, (0, 1), (), 3)
-    with pytest.raises(DataError, match="expected 2 columns for each word"):
+    message = (
+        r"found plain text, expected 2 columns for each word, as in training \(0, 1\): those after the word are miss"
+    )
+    with pytest.raises(DataError, match=message):
         read_like(io.StringIO("The dog barks\n"), trained, format="plain")
-    with pytest.raises(DataError, match=r"<stream>:2: found 1 column in 'barks', expected at least 2"):
-        list(read_like(io.StringIO("The dog\nbarks\n"), trained))
+    for text in ("The dog barks loud\n", "The dog\nbarks\n", "De minister Jan Peeters woont in Gent .\nHij is .\n"):
+        with pytest.raises(DataError, match=message):
+            read_like(io.StringIO(text), trained)
+    with pytest.raises(DataError, match=r"<stream>:2: found 1 column in 'barks', expected 2 as on the first line"):
+        list(read_like(io.StringIO("The dog\nbarks\n"), trained, format="columns"))
 
 
 @pytest.mark.parametrize("format", ["columns", "conllu", "slashed", "plain", "crfsuite", "auto"])

@@ -27,7 +27,9 @@ WORD_LABELS = ["O", "B-LONGER", "ä"]
 LAYOUTS = {
     "plain": Layout("plain"),
     "slashed": Layout("slashed", 1),
+    "underscored": Layout("slashed", 1, separator="_"),
     "columns": Layout("columns"),
+    "even columns": Layout("columns", None, (1,), (), 2),
     "second column": Layout("columns", None, (1,)),
     "two columns": Layout("columns", None, (1, 0)),
     "conllu": Layout("conllu", 3, (1,), (), 10),
@@ -37,7 +39,28 @@ LAYOUTS = {
 FULL = "_\t" * 7 + "_"
 
 # Pieces of files, from which hypothesis makes files of every kind; most are what is usual.
-WORDS = ["a", "dog", "né", "日本", "x/y", "/", "/x", "x/", "#", "1", "\u00a0", "\x1c", "\x85", "\x7f", "1-2"]
+WORDS = [
+    "a",
+    "dog",
+    "né",
+    "日本",
+    "x/y",
+    "/",
+    "/x",
+    "x/",
+    "//",
+    "///",
+    "x_y",
+    "_",
+    "__",
+    "#",
+    "1",
+    "\u00a0",
+    "\x1c",
+    "\x85",
+    "\x7f",
+    "1-2",
+]
 WHITE = [" ", " ", "\t", "  ", " \t"]
 LINES = st.sampled_from(
     ["", "", " ", "\t", "# c", "#", "a", "a\tb", "a b", "a  b", " a b", "a\t\tb", "a\tb c", "\tb", "a\t", "é\tX\tY",
@@ -99,7 +122,7 @@ def items_of(tokens: Tokens) -> list[object]:
 def by_kernels(block: Block, layout: Layout, labels: Sequence[str]) -> tuple[bytes, list[object]] | None:
     rules = find_rules(FORMATS[layout.format], layout, labelled=False)
     assert rules is not None
-    assert can_write(rules, labels)
+    assert can_write(rules, layout, labels)
     letters = np.frombuffer(block.data + bytes(8), np.uint8)
     tokens = read_tokens(block, letters, rules, layout)
     if tokens is None:
@@ -145,6 +168,7 @@ def check(data: bytes, layout: Layout, size: int, block: int) -> int:
 
 
 LABELLED = {
+    "underscored": Layout("slashed", 1, separator="_"),
     "slashed": Layout("slashed", 1),
     "columns": Layout("columns", 1, (0,), (), 2),
     "label first": Layout("columns", 0, (2, 1), (), 3),
@@ -198,7 +222,7 @@ USUAL_CONLLU = (
 SIZES = {"size": st.integers(1, 40), "block": st.sampled_from([1, 30, 10**6])}
 
 
-@pytest.mark.parametrize("name", [name for name in LAYOUTS if name in ("plain", "slashed")])
+@pytest.mark.parametrize("name", [name for name in LAYOUTS if LAYOUTS[name].format in ("plain", "slashed")])
 @given(data=files(TOKEN_LINES), **SIZES)
 @example(data=b"a  b \n\n x\n", size=3, block=1)
 @example(data=b"a b\r\nc d\r\n\r\n", size=1, block=1)
@@ -206,7 +230,7 @@ def test_sentences_on_lines(name: str, data: bytes, size: int, block: int) -> No
     check(data, LAYOUTS[name], size, block)
 
 
-@pytest.mark.parametrize("name", [name for name in LAYOUTS if name not in ("plain", "slashed")])
+@pytest.mark.parametrize("name", [name for name in LAYOUTS if LAYOUTS[name].format not in ("plain", "slashed")])
 @given(data=files(LINES | st.sampled_from(["a\tb", "c d", f"1\té\t{FULL}", "1\tx\ty", ""])), **SIZES)
 @example(data=b"# global.columns = A B\n\na\tb\n\n", size=4, block=1)
 @example(data=b"\n# global.columns = A B\na\tb\n\n# global.columns = A B\na b\n\n", size=1, block=1)
@@ -249,7 +273,8 @@ def test_labels_after_slashes(data: bytes, size: int, block: int) -> None:
 
 
 USUAL_LABELLED = {
-    "slashed": "The/DT dog/NN barks/VBZ\n\n1/2/CD  né/NN \n",
+    "slashed": "The/DT dog/NN barks/VBZ\n\n1/2/CD  né/NN \n/// x// ,//\n",
+    "underscored": "The_DT dog_NN barks_VBZ\n\n1_2_CD  né_NN \n___ x__ ,__\n",
     "columns": "The\tDT\ndog  NN\n\n\n né ä\n#\t#\n\n",
     "label first": "DT\tThe\tx y\nNN dog  z\n\n",
     "conllu": USUAL_CONLLU,
@@ -269,8 +294,10 @@ def test_usual_labelled_files_go_the_fast_way(name: str, start: str, end: str) -
 
 USUAL = {
     "plain": "The dog barks .\n\nShe  sleeps , né .  \n日本 x/y\n",
-    "slashed": "The/DT dog/NN barks\n1/2/CD  x/ \n",
+    "slashed": "The/DT dog/NN barks\n1/2/CD  x/ \n/// x//\n",
+    "underscored": "The_DT dog_NN barks\n1_2_CD  x_ \n___ x__ //\n",
     "columns": "The\ndog\n\n# a\tb\nc d  e\n \nné\n\n",
+    "even columns": "The DT\ndog\tNN\n\n  x  Y\n\n",
     "second column": "The DT\ndog\tNN\n\n  x  Y z\n\n",
     "two columns": "The DT\ndog\tN N\tX\n\n  x  Y z\n\n",
     "conllu": USUAL_CONLLU,
@@ -284,7 +311,7 @@ USUAL = {
 @pytest.mark.parametrize("name", LAYOUTS)
 def test_usual_files_go_the_fast_way(name: str, start: str, end: str) -> None:
     data = (start + USUAL[name]).replace("\n", end).encode()
-    if name in ("plain", "slashed") and start.isspace():
+    if LAYOUTS[name].format in ("plain", "slashed") and start.isspace():
         data = data.replace(b" ", b"", 1)
     assert check(data, LAYOUTS[name], len(data), 1 << 20) == 0
     for size in range(1, len(data)):
@@ -320,10 +347,12 @@ def test_labels_that_cannot_be_written() -> None:
     assert plain is not None
     assert columns is not None
     for label in ("", "a/b", "a b", "a\tb", "\ud800"):
-        assert not can_write(plain, ["A", label])
+        assert not can_write(plain, Layout("plain"), ["A", label])
+    assert can_write(plain, Layout("plain"), ["/", "_", "a_b"])
+    assert not can_write(plain, Layout("plain", separator="_"), ["a_b"])
     for label in ("a\tb", "a\n", "\ud800"):
-        assert not can_write(columns, ["A", label])
-    assert can_write(columns, ["", "a/b", "a b"])
+        assert not can_write(columns, Layout("columns"), ["A", label])
+    assert can_write(columns, Layout("columns"), ["", "a/b", "a b"])
 
 
 def test_layouts_that_are_not_for_the_fast_way() -> None:

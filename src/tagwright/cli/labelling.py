@@ -43,7 +43,7 @@ class Labelling(PartWork[Labelled]):
 
     def _find_rules(self) -> FormatRules | None:
         rules = super()._find_rules()
-        return rules if rules and self.ways is None and can_write(rules, self.model.labels_) else None
+        return rules if rules and self.ways is None and can_write(rules, self.layout, self.model.labels_) else None
 
     @cached_property
     def _names(self) -> LabelBytes:

@@ -55,7 +55,11 @@ class Scoring(PartWork[Scored]):
         with suppress(DataError):
             self.of_sentences([Sentence(items, ["1"])])
         if self.rules is not None:
-            data = "1/1\n" if self.rules.line_is_sentence else "\t".join("1" * self.layout.width) + "\n\n"
+            data = (
+                f"1{self.layout.separator}1\n"
+                if self.rules.line_is_sentence
+                else "\t".join("1" * self.layout.width) + "\n\n"
+            )
             with suppress(DataError):
                 self.of_block(Block(data.encode(), 2, "\n"))
 

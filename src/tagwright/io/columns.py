@@ -9,17 +9,17 @@ is asked for; the inputs are the columns left of it. Line 1 may name the columns
     # global.columns = WORD POS ENTITY
 
 No other comment is known, since "#" is a word in many corpora. "-DOCSTART- -X- O" lines are sentences like others.
-With labels, every line must have as many columns as the first. Without (tagging), a line needs the input columns and
-may have more. A field that is asked for may not be empty.
+Every line must have as many columns as the first. A field that is asked for may not be empty. A model takes the columns
+that it was trained on: those with the same names where the file names them, else those with the same numbers.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
-from tagwright.errors import DataError
+from tagwright.errors import DataError, DataWarning, warn
 from tagwright.io.format import Format, FormatRules, Sample, item_rows, read_header
-from tagwright.io.layout import ColumnChoice, Layout, choose_columns
+from tagwright.io.layout import Column, ColumnChoice, Layout, choose_columns
 from tagwright.io.lines import HEADER, Lines, read_blocks
 from tagwright.sequence import Sentence
 
@@ -36,18 +36,24 @@ class ColumnsFormat(Format):
         rows = sample.rows
         if read_header(rows):
             return 0.9
-        if rows and ("\t" in rows[0] or rows[0].startswith("-DOCSTART-")):
+        if rows and ("\t" in rows[0].lstrip(" \t") or rows[0].startswith("-DOCSTART-")):
             return 0.7
-        if sample.labelled or (rows and (sample.n_inputs or 1) > 1):
+        if sample.labelled:
             return 0.5
-        widths = {len(split_line(line)) for line in rows}
-        labels_last = widths == {2} and len(rows) > 1 and sample.head[-1] == ""
-        return 0.4 if widths == {1} or labels_last else 0.0
+        width = even_width(rows)
+        if width == 0:
+            return 0.0
+        n, trained = sample.n_inputs or 1, sample.trained
+        usual = {n, trained.width if trained and trained.width else n + 1}
+        if n > 1:
+            return 0.5 if width in usual or has_label_column(rows, sample.labels) else 0.0
+        if width > 1 and has_label_column(rows, sample.labels):
+            return 0.5
+        whole = len(rows) > 1 and sample.head[-1] == ""
+        return 0.4 if width == 1 or (whole and width in {2, *usual}) else 0.0
 
     def find_layout(self, lines: Lines, choice: ColumnChoice) -> Layout:
         """From the header and the first line. The label is the last column unless another is chosen."""
-        if choice.label == "auto":
-            choice = choice._replace(label=-1)
         head = lines.peek(2)
         names = read_header(head)
         rows = [line for line in head[1 if names else 0 :] if line]
@@ -55,6 +61,10 @@ class ColumnsFormat(Format):
             return Layout(self.name, None, tuple(range(choice.n_inputs or 1)))
         width = len(split_line(rows[0]))
         location = lines.location(lines.first_number(rows[0]))
+        if choice.trained is not None:
+            choice = like_training(choice, choice.trained, names, rows[0], location)
+        if choice.label == "auto":
+            choice = choice._replace(label=-1)
         if names and choice.label is not None and len(names) != width:
             raise DataError(
                 f"found {width} columns, expected {len(names)}: line 1 names {' '.join(names)}; correct one of the "
@@ -63,7 +73,8 @@ class ColumnsFormat(Format):
             )
         target, chosen = choose_columns(choice, width, names, location)
         input_names = tuple(names[i] for i in chosen) if len(names) > max(chosen) else ()
-        return Layout(self.name, target, chosen, input_names, width if target is not None else 0)
+        label_name = names[target] if target is not None and len(names) > target else ""
+        return Layout(self.name, target, chosen, input_names, width, label_name)
 
     def read(self, lines: Lines, layout: Layout, *, labelled: bool) -> Iterator[Sentence]:
         """The sentences, with labels where `layout.label` is a column."""
@@ -110,6 +121,79 @@ class ColumnsFormat(Format):
             else:
                 lines[i] = f"{line} {label}".replace("\t", " ")
         return lines
+
+
+def like_training(choice: ColumnChoice, trained: Layout, names: Sequence[str], row: str, location: str) -> ColumnChoice:
+    """The columns that the model was trained on, where the user asks for no others; a file that lacks one is refused.
+
+    They are found by name where both files have names and these are known, else by number: as in training if that was a
+    file of columns too, else from the left.
+    """
+    inputs, label, width = choice.inputs, choice.label, len(split_line(row))
+    if inputs is None:
+        inputs = inputs_like_training(trained, names, row, location)
+        if trained.format == "columns" and not names and width > trained.width > 0:
+            warn(
+                f"{location}: found {count_columns(width)}, the training file had {trained.width}; the inputs are "
+                f"taken from {' and '.join(map(str, inputs))} (--inputs)",
+                DataWarning,
+            )
+    if label == "auto" and trained.format == "columns" and trained.label is not None:
+        named = choice.inputs is None and is_among(trained.label_name, names)
+        label = trained.label_name if named else trained.label
+        if isinstance(label, int) and label >= width:
+            raise DataError(
+                f"found {count_columns(width)} in {row[:60]!r}, expected {trained.width} as in training, with the "
+                f"label in column {label}; add it, or say which column it is (--column)",
+                location=location,
+            )
+    return choice._replace(inputs=inputs, label=label)
+
+
+def inputs_like_training(trained: Layout, names: Sequence[str], row: str, location: str) -> Sequence[Column]:
+    """The input columns of a file that begins with this line, in which columns may have names."""
+    missing = [name for name in trained.names if not is_among(name, names)]
+    if trained.names and not missing:
+        return trained.names
+    if len(missing) < len(trained.names):
+        raise DataError(
+            f"found the columns {' '.join(names)}, expected {' and '.join(trained.names)} as in training: "
+            f"{' and '.join(missing)} missing; add it, or say which columns are the inputs (--inputs)",
+            location=location,
+        )
+    same, width = trained.format == "columns", len(split_line(row))
+    inputs = trained.inputs if same else tuple(range(trained.n_inputs))
+    if max(inputs) >= width:
+        expected = trained.describe_inputs() if same else f"{trained.n_inputs}, words first"
+        raise DataError(
+            f"found {count_columns(width)} in {row[:60]!r}, expected the input columns of training ({expected}): "
+            f"column {width} is missing; add it, or say which columns are the inputs (--inputs)",
+            location=location,
+        )
+    return inputs
+
+
+def is_among(name: str, names: Sequence[str]) -> bool:
+    """Whether a column has this name; names are compared without regard to case."""
+    return name.casefold() in [other.casefold() for other in names]
+
+
+def even_width(rows: Sequence[str]) -> int:
+    """How many fields every one of some lines has; 0 where they differ."""
+    widths = {len(split_line(line)) for line in rows}
+    return widths.pop() if len(widths) == 1 else 0
+
+
+def has_label_column(rows: Sequence[str], labels: Collection[str]) -> bool:
+    """Whether one column of some lines, as wide as each other, holds nothing but labels, as a labelled file does. Signs
+    prove little, since sentences end with them, and many tag sets have the tag "."."""
+    if len(rows) < 2 or not labels:
+        return False
+    for column in list(zip(*map(split_line, rows), strict=True))[1:]:
+        spelled = sum(any(character.isalnum() for character in field) for field in column)
+        if 2 * spelled > len(rows) and all(field in labels for field in column):
+            return True
+    return False
 
 
 def split_line(line: str) -> list[str]:
@@ -170,7 +254,7 @@ def _split_carefully(rows: list[str], lines: Lines, number: int, layout: Layout)
         if layout.width and len(fields) != layout.width:
             raise DataError(
                 f"found {count_columns(len(fields))} in {line[:60]!r}, expected {layout.width} as on the first line; "
-                "correct the line (a line between sentences must be blank; a field cannot hold the separator)",
+                f"{_cure_of_width(line)}",
                 location=location,
             )
         if len(fields) < needed:
@@ -182,6 +266,15 @@ def _split_carefully(rows: list[str], lines: Lines, number: int, layout: Layout)
         refuse_empty(fields, sorted(used), layout, "write one (often '_' or 'O') between the tabs", location)
         table.append(fields)
     return table
+
+
+def _cure_of_width(line: str) -> str:
+    """What may be wrong with a line that has another number of fields."""
+    tokens = line.split()
+    for mark in "/_|":
+        if len(tokens) > 1 and all(0 < token.rfind(mark) < len(token) - 1 for token in tokens):
+            return f"if these are words with their tags, say what stands between: --separator {mark!r}"
+    return "correct the line (a line between sentences must be blank; a field cannot hold the separator)"
 
 
 def refuse_empty(fields: Sequence[str], used: Iterable[int], layout: Layout, cure: str, location: str) -> None:

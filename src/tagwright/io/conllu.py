@@ -50,19 +50,15 @@ class ConlluFormat(Format):
         """The input is FORM unless another is chosen, the column to fill UPOS."""
         names = read_header(lines.peek(1)) or NAMES
         if choice.label == "auto":
-            choice = choice._replace(label="UPOS")
+            same = choice.trained is not None and choice.trained.format == self.name
+            choice = choice._replace(label=choice.trained.label if choice.trained and same else "UPOS")
         if choice.inputs is None:
-            if (choice.n_inputs or 1) > 1:
-                raise DataError(
-                    f"found CoNLL-U, where words alone are the default input; expected {choice.n_inputs} input "
-                    f"columns: say which of {', '.join(names)} they are",
-                    location=lines.name,
-                )
-            choice = choice._replace(inputs=("FORM",))
+            choice = choice._replace(inputs=_default_inputs(choice, names, lines.name))
         target, chosen = choose_columns(choice, len(names), names, lines.location(1))
         if target is None and "UPOS" in names and names.index("UPOS") not in chosen:
             target = names.index("UPOS")
-        return Layout(self.name, target, chosen, tuple(names[i] for i in chosen), len(names))
+        label_name = "" if target is None else names[target]
+        return Layout(self.name, target, chosen, tuple(names[i] for i in chosen), len(names), label_name)
 
     def read(self, lines: Lines, layout: Layout, *, labelled: bool) -> Iterator[Sentence]:
         name, newline, width, inputs = lines.name, lines.newline, layout.width, layout.inputs
@@ -117,6 +113,25 @@ class ConlluFormat(Format):
                 fields[MISC] = value if fields[MISC] == "_" else f"{fields[MISC]}|{value}"
             lines[i] = "\t".join(fields)
         return lines
+
+
+def _default_inputs(choice: ColumnChoice, names: Sequence[str], location: str) -> tuple[str | int, ...]:
+    """The columns that the model was trained on, if it was trained on CoNLL-U or they have names that CoNLL-U has; else
+    FORM."""
+    trained, n = choice.trained, choice.n_inputs or 1
+    if trained is not None and trained.names and {name.upper() for name in trained.names} <= {*names}:
+        return trained.names
+    if trained is not None and trained.format == ConlluFormat.name:
+        if max(trained.inputs) < len(names):
+            return trained.inputs
+    elif n == 1:
+        return ("FORM",)
+    raise DataError(
+        f"found CoNLL-U with the columns {', '.join(names)}, expected {n} input columns as in training"
+        + (f" ({trained.describe_inputs()})" if trained else "")
+        + "; say which they are (--inputs FORM,UPOS)",
+        location=location,
+    )
 
 
 def _find_words(

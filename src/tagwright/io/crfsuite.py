@@ -22,6 +22,7 @@ from tagwright.sequence import Sentence
 
 ESCAPED = re.compile(r"\\([:\\])")
 FIELD = re.compile(r"((?:[^:\\]|\\[:\\]?)*)(?::(.*))?", re.DOTALL)  # name, weight
+HEAD = 32  # lines to look at
 MAX_REMEMBERED = 1 << 20
 LAYOUT = Layout("crfsuite", 0, (1,))
 
@@ -39,6 +40,13 @@ class CrfsuiteFormat(Format):
 
     def find_layout(self, lines: Lines, choice: ColumnChoice) -> Layout:
         super().find_layout(lines, choice)
+        head = [line for line in lines.peek(HEAD) if line]
+        if choice.trained and head and not any("\t" in line for line in head):
+            raise DataError(
+                f"found no attributes in {head[0][:60]!r}, nor in the lines after it, expected lines with a label and "
+                "ready-made attributes, tabs between, as CRFsuite has them",
+                location=lines.name,
+            )
         return LAYOUT
 
     def read(self, lines: Lines, layout: Layout, *, labelled: bool) -> Iterator[Sentence]:

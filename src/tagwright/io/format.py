@@ -12,7 +12,7 @@ a format, write a subclass of `Format` in a file of its own and add it to the li
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import ClassVar, NamedTuple
 
 from tagwright.errors import DataError
@@ -27,6 +27,14 @@ class Sample(NamedTuple):
     head: Sequence[str]  # the first sentence: up to 32 lines that are not blank; "" stands last where it ended
     labelled: bool  # whether labels are wanted
     n_inputs: int | None  # how many input columns the model has, where that is known
+    trained: Layout | None = None  # how the model's training file was read, where there is a model
+    labels: Collection[str] = ()  # of the model
+    separator: str | None = None  # between word and tag, where the user says it
+
+    @property
+    def mark(self) -> str:
+        """What would stand between word and tag."""
+        return self.separator or (self.trained.separator if self.trained else "/")
 
     @property
     def rows(self) -> list[str]:
@@ -39,7 +47,7 @@ class FormatRules(NamedTuple):
     line_is_sentence: bool = (
         False  # of tokens with spaces between; else a line is a token, a blank line ends a sentence
     )
-    tagged: bool = False  # what follows the last slash of a token is no part of the word
+    tagged: bool = False  # what follows the last separator (a slash) of a token is no part of the word
     has_header: bool = False  # line 1 may name the columns
     numbered: bool = False  # CoNLL-U: comments; IDs, of which integers alone are words; labels are put into a column
     not_in_labels: str = ""  # characters
@@ -72,13 +80,15 @@ class Format(ABC):
             raise DataError(
                 f"found {self.name} text, which has no columns to choose from; leave them out", location=lines.name
             )
-        if (choice.n_inputs or 1) > 1 and not self.has_attributes:
+        n, trained = choice.n_inputs or 1, choice.trained
+        if n > 1 and not self.has_attributes:
+            which = f" ({trained.describe_inputs()})" if trained else ""
             raise DataError(
-                f"found {self.name} text, expected {choice.n_inputs} columns for each word, as in training; "
-                "give columns or CoNLL-U",
+                f"found {self.name} text, expected {n} columns for each word, as in training{which}: those after the "
+                "word are missing; give each word a line with its columns (and say --format, if the lines have them)",
                 location=lines.name,
             )
-        return Layout(self.name, 1)
+        return Layout(self.name, 1, separator=choice.separator or (trained.separator if trained else "/"))
 
     @abstractmethod
     def read(self, lines: Lines, layout: Layout, *, labelled: bool) -> Iterator[Sentence]:

@@ -15,6 +15,8 @@ import numpy as np
 from tagwright._jit import tight_kernel
 from tagwright.arrays import Bytes, Ints, Longs
 from tagwright.io.format import FormatRules
+from tagwright.io.layout import Layout
+from tagwright.io.slashed import is_tag
 from tagwright.io.tokens import Tokens
 
 
@@ -44,11 +46,12 @@ class LabelBytes(NamedTuple):
         return target[: size + len(rest)].data
 
 
-def can_write(rules: FormatRules, labels: Sequence[str]) -> bool:
+def can_write(rules: FormatRules, layout: Layout, labels: Sequence[str]) -> bool:
     """Whether all labels can stand in a file with these rules."""
     if any(character in label for label in labels for character in rules.not_in_labels):
         return False
-    return all(map(is_utf8, labels)) and not (rules.line_is_sentence and "" in labels)
+    fit = not rules.line_is_sentence or all(is_tag(label, layout.separator) for label in labels)
+    return fit and all(map(is_utf8, labels))
 
 
 def is_utf8(label: str) -> bool:

@@ -16,11 +16,13 @@ Column: TypeAlias = int | str  # a number from 0, a negative number from the end
 
 
 class ColumnChoice(NamedTuple):
-    """The columns that the user, or the model, asks for."""
+    """The columns that the user asks for, and those that the model was trained on."""
 
-    label: Column | None = "auto"  # "auto": the format's own default; None: no labels are read
+    label: Column | None = "auto"  # "auto": as in training, or the format's own default; None: no labels are read
     inputs: Sequence[Column] | None = None
-    n_inputs: int | None = None  # without `inputs`: this many columns from the left
+    n_inputs: int | None = None  # without `inputs` and `trained`: this many columns from the left
+    separator: str | None = None  # between word and tag, where the user says it
+    trained: Layout | None = None  # how the training file was read, where there is a model
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +31,8 @@ class Layout:
 
     `names` are the inputs' names where the file gave them, else (). `label` is None where the file has no such column.
     Formats without columns have one input, 0. `width` is the number of columns of a line, 0 where that is not fixed.
+    `separator` stands between word and tag. `given`: the user said which format it is, so it cannot be told from the
+    file for sure.
     """
 
     format: str
@@ -36,6 +40,9 @@ class Layout:
     inputs: tuple[int, ...] = (0,)
     names: tuple[str, ...] = ()
     width: int = 0
+    label_name: str = ""
+    separator: str = "/"
+    given: bool = False
 
     @property
     def n_inputs(self) -> int:
@@ -52,6 +59,9 @@ class Layout:
             raise ModelFileError(f"the layout is not an object: {str(stored)[:60]}")
         format, label, width = stored.get("format"), stored.get("label"), stored.get("width", 0)
         inputs, names = stored.get("inputs"), stored.get("names", [])
+        more = {
+            name: stored[name] for name in ("label_name", "separator", "given") if name in stored
+        }  # not in old files
         well_formed = (
             isinstance(format, str)
             and format in formats
@@ -63,10 +73,23 @@ class Layout:
             and isinstance(names, list)
             and len(names) in (0, len(inputs))
             and all(isinstance(name, str) for name in names)
+            and isinstance(more.get("label_name", ""), str)
+            and is_separator(more.get("separator", "/"))
+            and isinstance(more.get("given", False), bool)
         )
         if not well_formed:
             raise ModelFileError(f"the layout cannot be used: {str(dict(stored))[:200]}")
-        return cls(str(format), label, tuple(inputs or ()), tuple(names), width)
+        return cls(str(format), label, tuple(inputs or ()), tuple(names), width, **more)
+
+    def describe_inputs(self) -> str:
+        """The input columns, for a message: "0 WORD, 1 POS"."""
+        names = self.names or ("",) * self.n_inputs
+        return ", ".join([f"{i} {name}".rstrip() for i, name in zip(self.inputs, names, strict=True)])
+
+
+def is_separator(text: object) -> bool:
+    """Whether this can stand between word and tag."""
+    return isinstance(text, str) and text != "" and not any(character.isspace() for character in text)
 
 
 def _is_number(value: object) -> bool:
@@ -107,7 +130,7 @@ def choose_columns(
     Without `inputs`: the first `n_inputs` columns, or else all columns left of the label (in CoNLL files, columns
     to the right are later analyses), or else all columns.
     """
-    label, inputs, n_inputs = choice
+    label, inputs, n_inputs = choice[:3]
     target = None if label is None else find_column(label, width, names, location=location)
     if inputs is not None:
         chosen = tuple(find_column(column, width, names, location=location) for column in inputs)

@@ -213,8 +213,8 @@ def source_name(source: Source) -> str:
 
 
 def read_chunks(source: Source, name: str, encoding: str = UTF_8) -> Iterator[bytes]:
-    """The bytes of a source as they come, in UTF-8, unpacked if they begin as packed ones do (packing.py). `encoding`: of
-    the bytes; what comes as text needs none."""
+    """The bytes of a source as they come, in UTF-8, unpacked if they begin as packed ones do (packing.py). `encoding`:
+    of the bytes; what comes as text needs none."""
     chunks = unpack(_open_chunks(source, name), name)
     yield from chunks if codecs.lookup(encoding).name == UTF_8 else _transcode(chunks, name, encoding)
 

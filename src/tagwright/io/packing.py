@@ -95,8 +95,8 @@ def import_packer(kind: str, name: str) -> Any:
 
 
 def packed_stream(path: str, stream: BinaryIO) -> BinaryIO | None:
-    """A stream that packs what is written to it, as the ending of the name says; None where it says nothing. It is to be
-    closed before `stream` is. The same bytes are packed in the same way: no time, no name is in there."""
+    """A stream that packs what is written to it, as the ending of the name says; None where it says nothing. It is to
+    be closed before `stream` is. The same bytes are packed in the same way: no time, no name is in there."""
     kind = ENDINGS.get(os.path.splitext(path.lower())[1])
     if kind is None:
         return None

@@ -7,6 +7,7 @@ belongs to line n of the input.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from tagwright.errors import DataError
 from tagwright.io.format import FormatRules, Sample
@@ -27,10 +28,10 @@ class PlainFormat(SlashedFormat):
         return 0.0 if sample.labelled else 0.1
 
     def find_layout(self, lines: Lines, choice: ColumnChoice) -> Layout:
-        super().find_layout(lines, choice)
+        layout = super().find_layout(lines, choice)
         if choice.label is not None:
             raise DataError("plain text has no labels, expected word/TAG, columns or CoNLL-U", location=lines.name)
-        return Layout(self.name)
+        return replace(layout, label=None)
 
     def read(self, lines: Lines, layout: Layout, *, labelled: bool) -> Iterator[Sentence]:
         for number, held, tokens in read_token_lines(lines):

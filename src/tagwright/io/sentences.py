@@ -5,19 +5,21 @@
     for sentence in read_like("-", layout): ...                     tagging, evaluating: as the model was trained
     write_sentence(stream, sentence, labels, sentences.layout)
 
-A source is a path, "-" for standard input, or a stream (binary or text). Gzip, bzip2 and xz are undone. Sentences come one by one; the
-file is never held as a whole. See formats.py for the rules of format="auto", lines.py for what is refused everywhere.
+A source is a path, "-" for standard input, or a stream (binary or text). Gzip, bzip2 and xz are undone. Sentences come
+one by one; the file is never held as a whole. See formats.py for the rules of format="auto", lines.py for what is
+refused everywhere.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
 from typing import Any, Protocol
 
 from tagwright.errors import DataError
 from tagwright.io.format import Format
-from tagwright.io.formats import HEAD, detect_format, find_format
-from tagwright.io.layout import Column, ColumnChoice, Layout
+from tagwright.io.formats import HEAD, detect_format, find_format, format_of_ending
+from tagwright.io.layout import Column, ColumnChoice, Layout, is_separator
 from tagwright.io.lines import UTF_8, Lines, Source, is_blank
 from tagwright.sequence import Item, Sentence
 
@@ -66,18 +68,21 @@ def read_sentences(
     inputs: Sequence[Column] | None = None,
     n_inputs: int | None = None,
     encoding: str = UTF_8,
+    separator: str | None = None,
 ) -> Sentences:
     """The sentences of a source.
 
     `label` is the column of the labels ("auto": the last, UPOS in CoNLL-U); None reads no labels. `inputs` are the
-    input columns; without them the first `n_inputs` columns, or all left of the label. With labels, a source without
-    sentences is an error; without, it gives none.
+    input columns; without them the first `n_inputs` columns, or all left of the label. `separator`: what stands between
+    word and tag, if that is no slash. With labels, a source without sentences is an error; without, it gives none.
     """
     lines = source if isinstance(source, Lines) else Lines(source, encoding)
-    labelled = label is not None
-    if format == "auto":
-        format = detect_format(lines.peek(HEAD), lines.name, labelled=labelled, n_inputs=n_inputs)
-    return _open(lines, find_format(format), ColumnChoice(label, inputs, n_inputs), labelled)
+    labelled, given = label is not None, format != "auto"
+    if not given:
+        head = lines.peek(HEAD)
+        format = detect_format(head, lines.name, labelled=labelled, n_inputs=n_inputs, separator=separator)
+    choice = ColumnChoice(label, inputs, n_inputs, separator)
+    return _open(lines, find_format(format), choice, labelled, given=given)
 
 
 def read_like(
@@ -89,30 +94,60 @@ def read_like(
     label: Column | None = "auto",
     inputs: Sequence[Column] | None = None,
     encoding: str = UTF_8,
+    separator: str | None = None,
+    labels: Collection[str] = (),
 ) -> Sentences:
     """The sentences of a source, for a model trained on a file of the layout `trained`.
 
-    In the format of the training file, its columns are taken; in another one, as many input columns from the left.
-    `label` and `inputs` override that. With `labelled=False` (tagging), labels are not read, and the result's layout
-    names the column that a writer fills.
+    In the format of the training file, its columns are taken; in another one, as many input columns from the left. A
+    source that does not have them is refused. `label` and `inputs` override that. With `labelled=False` (tagging),
+    labels are not read, and the result's layout names the column that a writer fills; `labels`, those of the model,
+    tell a labelled file from plain text.
     """
     lines = source if isinstance(source, Lines) else Lines(source, encoding)
+    has_attributes = find_format(trained.format).has_attributes
     if format == "auto":
-        if find_format(trained.format).has_attributes:
-            format = trained.format
-        else:
-            format = detect_format(lines.peek(HEAD), lines.name, labelled=labelled, n_inputs=trained.n_inputs)
+        head, n = lines.peek(HEAD), trained.n_inputs
+        options: dict[str, Any] = {
+            "labelled": labelled,
+            "n_inputs": n,
+            "trained": trained,
+            "labels": labels,
+            "separator": separator,
+        }
+        format = (
+            format_of_attributes(head, lines.name) if has_attributes else detect_format(head, lines.name, **options)
+        )
     chosen = find_format(format)
-    if chosen.has_columns and format == trained.format:
-        inputs = trained.inputs if inputs is None else inputs
-        label = trained.label if label == "auto" else label
+    if chosen.has_attributes != has_attributes and lines.peek(1):
+        kinds = "words", "ready-made attributes (crfsuite)"
+        raise DataError(
+            f"found {kinds[chosen.has_attributes]}, expected {kinds[has_attributes]} as in training; give such a file, "
+            "or name its format (--format)",
+            location=lines.name,
+        )
     if not labelled and not chosen.fills_column:
         label = None
-    return _open(lines, chosen, ColumnChoice(label, inputs, trained.n_inputs), labelled)
+    return _open(lines, chosen, ColumnChoice(label, inputs, trained.n_inputs, separator, trained), labelled)
 
 
-def _open(lines: Lines, format: Format, choice: ColumnChoice, labelled: bool) -> Sentences:
+def format_of_attributes(head: Sequence[str], name: str) -> str:
+    """The format of a file that should have attributes. It looks like columns; what is no column is something else."""
+    found = detect_format(head, name)
+    return found if format_of_ending(name) or found == "conllu" else "crfsuite"
+
+
+def _open(lines: Lines, format: Format, choice: ColumnChoice, labelled: bool, *, given: bool = False) -> Sentences:
+    if choice.separator is not None and (format.has_columns or format.has_attributes):
+        raise DataError(
+            f"found {format.name}, where nothing stands between word and tag in a token; leave the separator out",
+            location=lines.name,
+        )
+    if choice.separator is not None and not is_separator(choice.separator):
+        raise DataError(f"expected a separator without white space, found {choice.separator!r}", location="separator")
     layout = format.find_layout(lines, choice)
+    if given:
+        layout = replace(layout, given=True)
     sentences = format.read(lines, layout, labelled=labelled)
     return Sentences(lines.name, layout, _at_least_one(sentences, lines.name) if labelled else sentences)
 

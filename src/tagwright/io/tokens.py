@@ -25,7 +25,7 @@ RUN = 64
 """Bytes that are looked at together."""
 Found: TypeAlias = tuple[int, int, int, bool]
 """Tokens, sentences, the end of the last one, and whether its blank line is missing."""
-SLASH, HYPHEN, DOT, ZERO, NINE = 47, 45, 46, 48, 57
+HYPHEN, DOT, ZERO, NINE = 45, 46, 48, 57
 
 
 class Tokens(NamedTuple):
@@ -72,11 +72,11 @@ def find_rules(format: Format, layout: Layout, *, labelled: bool) -> FormatRules
     if rules is None:
         return None
     if rules.line_is_sentence:
-        known = rules.tagged or not labelled
+        known = (rules.tagged or not labelled) and len(layout.separator.encode()) == 1
     elif labelled:
         known = layout.label is not None and layout.width > 0
     else:  # a column of a known number is filled, or there is one more
-        known = (layout.label is not None) == (layout.width > 0) == rules.numbered
+        known = (layout.label is not None) == rules.numbered and (layout.width > 0 or not rules.numbered)
     return rules if known else None
 
 
@@ -93,7 +93,7 @@ def read_tokens(
     place = letters, begin, size, crlf
     if rules.line_is_sentence:
         room = Room.build(1 + labelled, size // 2 + 1)
-        n, N, end, is_open = find_words(*place, rules.tagged, labelled, room)
+        n, N, end, is_open = find_words(*place, ord(layout.separator), rules.tagged, labelled, room)
     else:
         label = layout.label or 0
         columns = np.array((*layout.inputs, label) if labelled else layout.inputs, np.int64)
@@ -169,7 +169,9 @@ def size_of_character(letters: Bytes, p: int) -> int:
 
 
 @tight_kernel
-def find_words(letters: Bytes, begin: int, size: int, crlf: bool, tagged: bool, labelled: bool, room: Room) -> Found:
+def find_words(
+    letters: Bytes, begin: int, size: int, crlf: bool, separator: int, tagged: bool, labelled: bool, room: Room
+) -> Found:
     """The words of lines that are sentences, and their labels if these are `labelled`. UNUSUAL: white space other than
     spaces between tokens and after them, overlong words, and labels that are missing."""
     p, n, N, end = begin, 0, 0, begin
@@ -182,14 +184,16 @@ def find_words(letters: Bytes, begin: int, size: int, crlf: bool, tagged: bool, 
         while letters[p] > SPACE:
             start, slash = p, 0
             while letters[p] > SPACE:
-                slash = p if letters[p] == SLASH else slash
+                slash = p if letters[p] == separator else slash
                 p += 1
+            if start < slash == p - 1 and letters[slash - 1] == separator:  # which is the label
+                slash -= 1
             stop = slash if tagged and start < slash < p - 1 else p
             if p - start > MAX_TOKEN or (labelled and stop == p):
                 return UNUSUAL, 0, 0, False
             if labelled:
                 room.begins[1, n], room.ends[1, n] = stop + 1, p
-            room.begins[0, n], room.ends[0, n], room.at[n], room.marks[n] = start, stop, stop, SLASH
+            room.begins[0, n], room.ends[0, n], room.at[n], room.marks[n] = start, stop, stop, separator
             while letters[p] == SPACE:
                 p += 1
             room.to[n] = p - 1 if letters[p] > SPACE else p
