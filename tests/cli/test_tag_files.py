@@ -50,7 +50,7 @@ def make_file(format: str) -> str:
         elif format == "slashed":
             text = " ".join([f"{word}/X" for word in words])
         elif format == "columns":
-            text = "\n".join([word if i % 3 else f"{word}\tX y" for word in words]) + "\n"
+            text = "\n".join([f"{word}  X" if i % 3 else f"{word}\tX y" for word in words]) + "\n"
         else:
             rows = "\n".join([f"{t}\t{word}\t{FULL}" for t, word in enumerate(words, 1)])
             text = f"# sent_id = {i}\n1-2\tx\t{FULL}\n{rows}\n"
@@ -210,7 +210,7 @@ def test_what_comes_before_an_error_is_written(run: Run, chunker: Path, monkeypa
     expected = run("tag", chunker, "--format", "columns", stdin=good).out
     found = run("tag", chunker, "--format", "columns", stdin=good + "cat\n\nThe DT\n")
     assert (found.code, found.out) == (1, expected)
-    assert "<stdin>:10: found 1 column in 'cat', expected at least 2" in found.err
+    assert "<stdin>:10: found 1 column in 'cat', expected 2 as on the first line" in found.err
 
 
 def test_a_long_sentence(run: Run, model: Path) -> None:
@@ -333,7 +333,7 @@ def test_a_line_that_never_ends(format: str) -> None:
 def test_a_bad_first_sentence_of_two_columns(run: Run, chunker: Path) -> None:
     code, out, err = run("tag", chunker, "--format", "columns", stdin="a b\nc\n\n")
     assert (code, out) == (1, "")
-    assert "<stdin>:2: found 1 column in 'c', expected at least 2" in err
+    assert "<stdin>:2: found 1 column in 'c', expected 2 as on the first line" in err
 
 
 def test_a_billion_threads(run: Run, model: Path) -> None:

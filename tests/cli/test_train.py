@@ -102,7 +102,16 @@ def test_the_model_remembers_its_training(model: Path, small: Path) -> None:
         "sentences": 80,
         "tokens": sum(1 for line in small.read_text().splitlines()[1:] if line),
         "scheme": None,
-        "layout": {"format": "columns", "label": 1, "inputs": [0], "names": ["WORD"], "width": 4},
+        "layout": {
+            "format": "columns",
+            "label": 1,
+            "inputs": [0],
+            "names": ["WORD"],
+            "width": 4,
+            "label_name": "POS",
+            "separator": "/",
+            "given": False,
+        },
         "interrupted": False,
     }
 

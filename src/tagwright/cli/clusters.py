@@ -9,8 +9,8 @@ from contextlib import closing
 from tagwright.attributes.clusters import WordClusters
 from tagwright.attributes.exchange import MOST_PASSES
 from tagwright.cli.console import print_json
-from tagwright.cli.corpus import find_source
 from tagwright.cli.output import check_target
+from tagwright.cli.sources import find_sources, read_together
 from tagwright.io import read_sentences
 from tagwright.optim.progress import Progress, ProgressLine
 
@@ -18,8 +18,9 @@ from tagwright.optim.progress import Progress, ProgressLine
 def run(arguments: Namespace) -> None:
     """Learn clusters as the command line says."""
     check_target(arguments.out)
-    source = read_sentences(
-        find_source(arguments.file), format=arguments.format, label=None, n_inputs=1, encoding=arguments.encoding
+    options = {"format": arguments.format, "encoding": arguments.encoding, "separator": arguments.separator}
+    source = read_together(
+        find_sources(arguments.files), lambda name: read_sentences(name, label=None, n_inputs=1, **options)
     )
     sentences = [list(sentence.items) for sentence in source]
     began = time.perf_counter()

@@ -15,7 +15,7 @@ from typing import Any
 from tqdm import tqdm
 
 from tagwright.cli.console import note, print_json
-from tagwright.cli.corpus import LabelledFile, collect, open_like, open_training
+from tagwright.cli.corpus import LabelledFile, collect, note_odd_choice, open_like, open_training
 from tagwright.cli.interrupt import Stop
 from tagwright.cli.output import check_target
 from tagwright.cli.settings import check_learner, find_features, make_learner, share_settings
@@ -61,7 +61,7 @@ def read_plan(arguments: Namespace) -> tuple[LabelledFile, Plan]:
     models = {
         name: make_learner(name, settings[name], seed=arguments.seed, threads=arguments.threads) for name in names
     }
-    sentences = open_training(arguments, arguments.file)
+    sentences = open_training(arguments, arguments.files)
     features = [find_features(name, sentences.layout.n_inputs) for name in dict.fromkeys(arguments.features)]
     systems = [
         (name, type(model)(**{**model.get_params(), "features": choice}))
@@ -69,6 +69,7 @@ def read_plan(arguments: Namespace) -> tuple[LabelledFile, Plan]:
         for choice in features
     ]
     corpus = collect(sentences)
+    note_odd_choice(arguments, corpus)
     options = {name: getattr(arguments, name) for name in ("folds", "draws", "size", "sizes")}
     for name in ("dev", "test"):
         file = getattr(arguments, name)

@@ -1,23 +1,28 @@
-"""Files as the commands take them: where they are, how they are read, labelled sentences read whole.
-
-The word `sample` stands for the embedded corpus wherever a file is taken (./sample is a file of that name).
-"""
+"""Files as the commands take them: how they are read, labelled sentences read whole (sources.py: where they are)."""
 
 from __future__ import annotations
 
 import os
 from argparse import Namespace
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any
 
+from tagwright.cli.console import note
+from tagwright.cli.sources import SAMPLE, find_sources, read_together
 from tagwright.errors import DataError, ParameterError
 from tagwright.io import FORMATS, Layout, Sentences, read_like, read_sentences
 from tagwright.io.crfsuite import LAYOUT as CRFSUITE_LAYOUT
 from tagwright.io.lines import Lines
+from tagwright.io.sentences import no_sentences
 from tagwright.learners import SequenceTagger
 from tagwright.sequence import Labelled
 
-SAMPLE = "sample"
+FEW = 20
+"""Tokens from which nothing can be told."""
+MANY_LABELS = 300
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,38 +33,55 @@ class LabelledFile(Labelled):
     layout: Layout
 
 
-def find_source(name: str) -> str:
-    """The path that a file argument means."""
-    if name != SAMPLE:
-        return name
-    from tagwright.datasets import sample_path
-
-    return str(sample_path())
-
-
 def reading_options(arguments: Namespace) -> dict[str, Any]:
     """What the command line says of how a file is read, as `read_like` takes it."""
     label = "auto" if arguments.column is None else arguments.column
-    return {"format": arguments.format, "label": label, "inputs": arguments.inputs, "encoding": arguments.encoding}
+    names = "format", "inputs", "encoding", "separator"
+    return {"label": label} | {name: getattr(arguments, name) for name in names}
 
 
-def open_training(arguments: Namespace, name: str) -> Sentences:
-    """The sentences of a training file; the first lines are read to find its layout."""
+def open_training(arguments: Namespace, names: Sequence[str]) -> Sentences:
+    """The sentences of training files; the first lines are read to find their layout, which is that of all."""
     options = reading_options(arguments)
-    if name == SAMPLE and options["label"] == "auto":
+    if names[0] == SAMPLE and options["label"] == "auto":
         from tagwright.datasets import DEFAULT_COLUMN
 
         options["label"] = DEFAULT_COLUMN
-    return read_sentences(find_source(name), **options)
+    first: list[Layout] = []
+
+    def open_one(source: str) -> Sentences:
+        if first:
+            options["format"] = first[0].format
+        sentences = read_sentences(source, **options)
+        first.append(sentences.layout)
+        if replace(sentences.layout, given=first[0].given) != first[0]:
+            next(sentences)  # which refuses an empty file
+            if FORMATS[first[0].format].has_columns and not first[0].width:
+                raise no_sentences(sources[0])
+            raise DataError(
+                f"found {describe_layout(sentences.layout)}; expected {describe_layout(first[0])}, as in {sources[0]}: "
+                "train on files that are alike",
+                location=source,
+            )
+        return sentences
+
+    sources = find_sources(names)
+    return read_together(sources, open_one)
 
 
-def open_like(source: str | Lines, trained: Layout, **options: Any) -> Sentences:
-    """The sentences of a labelled file, read as the training file was; `options` override that."""
-    options = {"label": "auto"} | options
-    found = source if isinstance(source, Lines) else find_source(source)
-    if trained.label is None and options["label"] == "auto":  # a model that was trained in Python
-        return read_sentences(found, n_inputs=trained.n_inputs, **options)
-    return read_like(found, trained, labelled=True, **options)
+def describe_layout(layout: Layout) -> str:
+    """How a file was read, for a message."""
+    if not layout.width:
+        return f"{layout.format} text, {layout.separator!r} between words and tags"
+    label = f"{layout.label} {layout.label_name}".rstrip()
+    return f"{layout.width} columns ({layout.format}; inputs {layout.describe_inputs()}; labels {label})"
+
+
+def open_like(names: str | Lines, trained: Layout, **options: Any) -> Sentences:
+    """The sentences of labelled files, a name or pattern, read as the training file was; `options` override that."""
+    if isinstance(names, Lines):
+        return read_like(names, trained, labelled=True, **options)
+    return read_together(find_sources([names]), lambda source: read_like(source, trained, labelled=True, **options))
 
 
 def training_layout(model: SequenceTagger) -> Layout:
@@ -74,6 +96,38 @@ def training_layout(model: SequenceTagger) -> Layout:
 def collect(sentences: Sentences) -> LabelledFile:
     """All sentences."""
     return LabelledFile(*sentences.collect(), clean_name(sentences.name), sentences.layout)
+
+
+def note_odd_choice(arguments: Namespace, corpus: LabelledFile) -> None:
+    """Say which columns were chosen where nobody asked for them, and they do not look like words and labels."""
+    layout = corpus.layout
+    if arguments.quiet or not FORMATS[layout.format].has_columns:
+        return
+    labels, n = Counter(chain.from_iterable(corpus.y)), corpus.n_tokens
+    if arguments.column is None and SAMPLE not in corpus.name:
+        odd = _what_is_odd(labels, n)
+        if odd:
+            which = f"{layout.label} {layout.label_name}".rstrip()
+            note(f"{corpus.name}: the labels are those of column {which}, {odd}; --column chooses another")
+    if arguments.inputs is None and corpus.X and not isinstance(corpus.X[0][0], Mapping):
+        words = Counter(item if isinstance(item, str) else str(item[0]) for items in corpus.X for item in items)  # type: ignore[index]
+        if n > FEW and 2 * _count_numbers(words) > n:
+            which = layout.describe_inputs().partition(",")[0]
+            note(f"{corpus.name}: the words are those of column {which}, mostly numbers; --inputs chooses others")
+
+
+def _what_is_odd(labels: Counter[str], n: int) -> str:
+    """What is odd about the labels of n tokens; nothing, usually."""
+    first = ", ".join([label for label, _ in labels.most_common(3)])
+    if 2 * _count_numbers(labels) > n:
+        return f"mostly numbers ({len(labels):,} labels: {first:.40} ...)"
+    if n > FEW and 2 * len(labels) > n:
+        return f"nearly all distinct ({len(labels):,} labels of {n:,} tokens: {first:.40} ...)"
+    return f"{len(labels):,} labels ({first:.40} ...)" if len(labels) >= MANY_LABELS else ""
+
+
+def _count_numbers(counts: Counter[str]) -> int:
+    return sum(n for text, n in counts.items() if text.isdecimal())
 
 
 def clean_name(path: str) -> str:

@@ -21,8 +21,9 @@ from tagwright.cli.output import check_target, write_text
 from tagwright.cli.parts import open_source, work_on_parts
 from tagwright.cli.report import tag_corpus
 from tagwright.cli.scoring import Scoring, count_unknown
+from tagwright.cli.sources import find_sources, name_sources, read_together
 from tagwright.errors import DataError
-from tagwright.io import Sentences
+from tagwright.io import Sentences, read_like
 from tagwright.io.lines import Lines, source_name
 from tagwright.io.sentences import no_sentences
 from tagwright.learners import SequenceTagger, load
@@ -47,9 +48,10 @@ def run(arguments: Namespace) -> None:
     """Evaluate as the command line says."""
     page = None if arguments.report is None else prepare_page(arguments.report)
     model = load(arguments.model)
+    arguments.files = find_sources(arguments.files)
     found = score_parts(model, arguments) if page is None else score_lists(model, arguments, page)
     if not arguments.quiet:
-        note_unknown_labels(clean_name(source_name(arguments.file)), found)
+        note_unknown_labels(clean_name(name_sources(arguments.files)), found)
     if arguments.json:
         speed = {"seconds": found.seconds, "tokens_per_second": found.tokens_per_second}
         print_json(found.scores.to_json() | speed | ({} if page is None else {"report": page}))
@@ -60,7 +62,7 @@ def run(arguments: Namespace) -> None:
 def score_parts(model: SequenceTagger, arguments: Namespace) -> Found:
     """Part by part, in constant memory."""
     options = reading_options(arguments)
-    encoding, source = options.pop("encoding"), open_source(arguments.file)
+    encoding = options.pop("encoding")
 
     def begin(lines: Lines) -> tuple[Sentences, Scoring]:
         sentences = open_like(lines, training_layout(model), **options)
@@ -68,21 +70,24 @@ def score_parts(model: SequenceTagger, arguments: Namespace) -> Found:
         work.rehearse()
         return sentences, work
 
-    tally, unknown = Tally(), Counter[str]()
-    with closing(work_on_parts(source, encoding, arguments.threads, begin)) as parts:
-        began = time.perf_counter()
-        for part in parts:
-            tally.add(part.tally)
-            unknown.update(part.unknown)
-        seconds = time.perf_counter() - began
-    if not tally.sentences:
-        raise no_sentences(source_name(source))
+    tally, unknown, seconds = Tally(), Counter[str](), 0.0
+    for name in arguments.files:
+        before, source = tally.sentences, open_source(name)
+        with closing(work_on_parts(source, encoding, arguments.threads, begin)) as parts:
+            began = time.perf_counter()
+            for part in parts:
+                tally.add(part.tally)
+                unknown.update(part.unknown)
+            seconds += time.perf_counter() - began
+        if tally.sentences == before:
+            raise no_sentences(source_name(source))
     return Found(tally.evaluate(), unknown, seconds)
 
 
 def score_lists(model: SequenceTagger, arguments: Namespace, page: str) -> Found:
     """All sentences at once, and a page about them."""
-    corpus = collect(open_like(arguments.file, training_layout(model), **reading_options(arguments)))
+    trained, options = training_layout(model), reading_options(arguments)
+    corpus = collect(read_together(arguments.files, lambda name: read_like(name, trained, labelled=True, **options)))
     tagged = tag_corpus(model, corpus, n_jobs=arguments.threads or -1)
     from tagwright.cli.page.evaluation import evaluation_page  # only those who want a page wait for it
 

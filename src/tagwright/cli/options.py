@@ -11,6 +11,7 @@ from typing import Any
 
 from tagwright import __version__
 from tagwright.io import FORMATS
+from tagwright.io.layout import is_separator
 from tagwright.io.lines import UTF_8
 from tagwright.learners import LEARNERS
 from tagwright.learners._default_features import DEFAULT_PRESETS, SPAN_PRESET, USUAL_PRESET
@@ -22,7 +23,7 @@ MOST_NBEST = 100
 
 AddParser = Callable[..., argparse.ArgumentParser]
 
-SOURCE = "a file, - for standard input, or the word sample for the embedded corpus"
+SOURCE = "files or patterns, - for standard input, or the word sample for the embedded corpus"
 LABELS = "the labels' column, by name or by number from 0"
 
 
@@ -67,7 +68,7 @@ def _add_train(add_parser: AddParser) -> None:
         description="Learn a model from labelled sentences. Ctrl-C once stops early and keeps the model so far.",
     )
     add = parser.add_argument
-    add("train", metavar="TRAIN", help=SOURCE)
+    add("train", metavar="TRAIN", nargs="+", help=SOURCE)
     add("--out", metavar="MODEL", required=True, help="the model file to write")
     add("--dev", metavar="DEV", help="held-out sentences that decide when to stop: a file, or a share such as 20%%")
     add("--learner", metavar="NAME", default="crf", help=f"{', '.join(LEARNERS)} (default: crf)")
@@ -91,8 +92,9 @@ def _add_tag(add_parser: AddParser) -> None:
     )
     add = parser.add_argument
     add("model", metavar="MODEL", help="a model file")
-    add("file", metavar="FILE", nargs="?", default="-", help=f"{SOURCE} (default: -)")
-    add("-o", "--output", metavar="FILE", help="write here, whole or not at all (default: standard output)")
+    add("files", metavar="FILE", nargs="*", default=["-"], help=f"{SOURCE} (default: -)")
+    written = "write here, whole or not at all, packed if it ends in .gz, .bz2 or .xz (default: standard output)"
+    add("-o", "--output", metavar="FILE", help=written)
     _add_columns(parser, "the column to fill in CoNLL-U (default: as in training)")
     more = parser.add_mutually_exclusive_group()
     best = "the K best labellings, each after a line of its rank"
@@ -113,7 +115,7 @@ def _add_evaluate(add_parser: AddParser) -> None:
         "precision, recall and F1 of labels, and of spans where labels are IOB or IOBES (conlleval's numbers).",
     )
     parser.add_argument("model", metavar="MODEL", help="a model file")
-    parser.add_argument("file", metavar="FILE", help=SOURCE)
+    parser.add_argument("files", metavar="FILE", nargs="+", help=SOURCE)
     parser.add_argument("--report", metavar="DIR", help="write a page there as well (DIR/index.html)")
     _add_columns(parser, f"{LABELS} (default: as in training)")
     _add_threads(parser)
@@ -149,7 +151,7 @@ def _add_compare(add_parser: AddParser) -> None:
         "errors, significance against the best, time and size. Ctrl-C stops and shows what is finished.",
     )
     add = parser.add_argument
-    add("file", metavar="FILE", help=SOURCE)
+    add("files", metavar="FILE", nargs="+", help=SOURCE)
     learners = f"of {', '.join(LEARNERS)}, or all (default: {','.join(COMPARED)})"
     add("--learners", metavar="A,B,...", type=_names, default=list(COMPARED), help=learners)
     features = f"each learner with each of these: {', '.join(PRESETS)} or a file (default: as in train)"
@@ -174,7 +176,7 @@ def _add_clusters(add_parser: AddParser) -> None:
         "`tagwright train --clusters`. A line for each word: path in the tree of clusters, word, count.",
     )
     add = parser.add_argument
-    add("file", metavar="FILE", help=f"{SOURCE}; plain text has one sentence per line")
+    add("files", metavar="FILE", nargs="+", help=f"{SOURCE}; plain text has one sentence per line")
     add("--out", metavar="CLUSTERS", required=True, help="the file to write")
     add("--number", metavar="N", type=_whole(2), default=256, help="of clusters (default: 256)")
     add("--min-count", metavar="N", type=_whole(1), default=1, help="rarer words get none (default: 1)")
@@ -226,6 +228,8 @@ def _add_format(parser: argparse.ArgumentParser) -> None:
     known = "; ".join(f"{format.name}: {format.description}" for format in FORMATS.values())
     help = f"how the file is written (default: auto). {known}"
     parser.add_argument("--format", choices=("auto", *FORMATS), default="auto", help=help)
+    separator = "between words and tags, for the format slashed: _ for word_TAG (default: /, or as in training)"
+    parser.add_argument("--separator", metavar="S", type=_separator, help=separator)
     encoding = "of the files that are read, such as latin-1 (default: utf-8); what is written is UTF-8"
     parser.add_argument("--encoding", metavar="NAME", type=_encoding, default=UTF_8, help=encoding)
 
@@ -251,6 +255,12 @@ def _encoding(text: str) -> str:
         b"".decode(text)
     except (LookupError, ValueError):
         raise argparse.ArgumentTypeError(f"expected an encoding such as utf-8 or latin-1, found {text!r}") from None
+    return text
+
+
+def _separator(text: str) -> str:
+    if not is_separator(text):
+        raise argparse.ArgumentTypeError(f"expected one or more characters, no white space, found {text!r}")
     return text
 
 

@@ -37,7 +37,7 @@ def open_output(path: str | None) -> Iterator[Output]:
         yield Output(getattr(sys.stdout, "buffer", None))
         return
     if os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path):
-        with open(path, "wb") as file, packed_output(path, file) as output:
+        with open(path, "wb") as device, packed_output(path, device) as output:
             yield output
         return
     check_target(path)

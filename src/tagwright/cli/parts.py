@@ -24,8 +24,8 @@ from typing import Any, ClassVar, Generic, TypeVar
 
 import numpy as np
 
-from tagwright.cli.corpus import find_source
 from tagwright.cli.pipeline import Pipeline
+from tagwright.cli.sources import find_source
 from tagwright.encode.text import Text
 from tagwright.errors import DataError
 from tagwright.io import FORMATS, Layout, Sentences

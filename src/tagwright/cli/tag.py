@@ -11,21 +11,26 @@ from __future__ import annotations
 import math
 import sys
 from argparse import Namespace
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from contextlib import closing
 from functools import partial
 
 from tagwright.cli.console import note
-from tagwright.cli.corpus import find_source, reading_options, training_layout
+from tagwright.cli.corpus import reading_options, training_layout
+from tagwright.cli.first_lines import check_first_lines
 from tagwright.cli.labelling import Labelled, Labelling, Ways
 from tagwright.cli.output import open_output, write_text
 from tagwright.cli.parts import WatchedInput, open_source, work_on_parts
-from tagwright.errors import ParameterError
+from tagwright.cli.sources import find_sources, read_together
+from tagwright.errors import DataError, ParameterError
 from tagwright.io import FORMATS, Format, Layout, Sentences, read_like, write_nbest, write_sentence
-from tagwright.io.lines import Lines
+from tagwright.io.lines import HEADER, Lines
 from tagwright.io.sentences import TextSink
 from tagwright.learners import SequenceTagger, load
 from tagwright.sequence import Sentence
+
+MAX_HEADER = 1 << 16
+"""Bytes in which a line that names the columns is looked for."""
 
 
 def run(arguments: Namespace) -> None:
@@ -41,7 +46,8 @@ def run(arguments: Namespace) -> None:
     if arguments.explain:
         explain_order(arguments, model, layout)
         return
-    with open_output(arguments.output) as output, closing(label_input(arguments, model, layout)) as parts:
+    sources = find_sources(arguments.files)
+    with open_output(arguments.output) as output, closing(label_all(arguments, model, layout, sources)) as parts:
         for labelled in parts:
             output.write_bytes(labelled.data)
             output.flush()
@@ -80,7 +86,8 @@ def explain_order(arguments: Namespace, model: SequenceTagger, layout: Layout) -
 
     if not model.has_order:
         raise ParameterError(f"--explain: {model.learner} labels all tokens at once; train a guided model")
-    sentences = read_like(find_source(arguments.file), layout, **reading_options(arguments))
+    options = reading_options(arguments) | {"labels": model.labels_}
+    sentences = read_together(find_sources(arguments.files), lambda name: read_like(name, layout, **options))
     found = (model.explain(sentence.items) for sentence in sentences)
     if arguments.html is not None:
         write_text(arguments.html, steps_page(list(found)))
@@ -91,15 +98,82 @@ def explain_order(arguments: Namespace, model: SequenceTagger, layout: Layout) -
             output.flush()
 
 
-def label_input(arguments: Namespace, model: SequenceTagger, trained: Layout) -> Generator[Labelled, None, None]:
-    """The labelled input, part by part."""
-    options = reading_options(arguments)
-    encoding, source = options.pop("encoding"), open_source(arguments.file)
+def label_all(
+    arguments: Namespace, model: SequenceTagger, trained: Layout, sources: Sequence[str]
+) -> Generator[Labelled, None, None]:
+    """The labelled input, file by file and part by part: one output, which can be read like each of the files."""
+    joint = JointOutput(sources[0])
+    for name in sources:
+        joint.begin(name)
+        with closing(label_input(arguments, model, trained, name, joint)) as parts:
+            for labelled in parts:
+                yield labelled._replace(data=joint.without_header(labelled.data))
+
+
+class JointOutput:
+    """What several files have to agree on, so that their labelled sentences can follow each other."""
+
+    def __init__(self, first: str) -> None:
+        self._first = first
+        self._name = first
+        self._shape: tuple[object, ...] | None = None
+        self._header: bytes | None = None
+        self._begins = True
+
+    def begin(self, name: str) -> None:
+        """The next file."""
+        self._name = name
+        self._begins = True
+
+    def check(self, layout: Layout) -> None:
+        """Refuse a file that is not written as the first one is."""
+        if FORMATS[layout.format].has_columns:
+            shape: tuple[object, ...] = layout.format, layout.width, layout.label
+            found = f"{layout.format} text with {layout.width} columns"
+        else:  # plain text becomes slashed text
+            shape = "crfsuite" if FORMATS[layout.format].has_attributes else "slashed", layout.separator
+            found = f"{layout.format} text"
+        if self._shape not in (None, shape):
+            raise DataError(
+                f"found {found}, unlike {self._first}; tag such files one by one, or say how they are written "
+                "(--format)",
+                location=self._name,
+            )
+        self._shape = shape
+
+    def without_header(self, data: bytes | memoryview) -> bytes | memoryview:
+        """A part of the output, but no second line that names the columns."""
+        if not self._begins:
+            return data
+        self._begins = False
+        start = bytes(data[:MAX_HEADER])
+        line = start.lstrip().partition(b"\n")[0]
+        header = line.rstrip() if HEADER.match(line.decode("utf-8", "replace")) else b""
+        if self._header is None:
+            self._header = header
+            return data
+        if header != self._header:
+            raise DataError(
+                f"line 1 names other columns than that of {self._first}; tag such files one by one", location=self._name
+            )
+        return data[start.index(line) + len(line) + 1 :] if header else data
+
+
+def label_input(
+    arguments: Namespace, model: SequenceTagger, trained: Layout, name: str, joint: JointOutput
+) -> Generator[Labelled, None, None]:
+    """One file, labelled part by part."""
+    options = reading_options(arguments) | {"labels": frozenset(model.labels_)}
+    encoding, source = options.pop("encoding"), open_source(name)
     if isinstance(source, WatchedInput) and sys.stdin.isatty():
         options["format"] = _meet_person(options["format"], model, quiet=arguments.quiet)
 
     def label(lines: Lines) -> tuple[Sentences, Labelling]:
         sentences = read_like(lines, trained, **options)
+        if lines.peek(1):
+            joint.check(sentences.layout)
+        if options["format"] == "auto":
+            check_first_lines(model, sentences.layout, lines)
         return sentences, Labelling(model, sentences.layout, lines.name, choose_ways(arguments, model))
 
     return work_on_parts(source, encoding, arguments.threads, label)

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from tagwright import __version__
 from tagwright.attributes.clusters import WordClusters
 from tagwright.cli.console import compiling, note, print_json
-from tagwright.cli.corpus import LabelledFile, collect, hold_out, is_share, open_like, open_training
+from tagwright.cli.corpus import LabelledFile, collect, hold_out, is_share, note_odd_choice, open_like, open_training
 from tagwright.cli.interrupt import Stop
 from tagwright.cli.output import check_target
 from tagwright.cli.report import Tagged, count, tag_corpus
@@ -65,6 +65,7 @@ def read_corpora(arguments: Namespace, model: SequenceTagger) -> tuple[LabelledF
     if arguments.clusters is not None:
         model.features = model.features, WordClusters.read(arguments.clusters)
     corpus = collect(sentences)
+    note_odd_choice(arguments, corpus)
     if arguments.dev is None:
         return corpus, None
     if is_share(arguments.dev):

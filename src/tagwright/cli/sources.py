@@ -1,0 +1,71 @@
+"""File arguments: names and patterns on the command line ─► sources, and the sentences of several as those of one.
+
+The word `sample` stands for the embedded corpus wherever a file is taken (./sample is a file of that name).
+"""
+
+from __future__ import annotations
+
+import glob
+import os
+from collections.abc import Callable, Iterator, Sequence
+
+from tagwright.errors import DataError
+from tagwright.io import Sentences
+from tagwright.io.lines import source_name
+from tagwright.sequence import Sentence
+
+SAMPLE = "sample"
+
+
+def find_source(name: str) -> str:
+    """The path that a file argument means."""
+    if name != SAMPLE:
+        return name
+    from tagwright.datasets import sample_path
+
+    return str(sample_path())
+
+
+def find_sources(names: Sequence[str]) -> list[str]:
+    """The paths that file arguments mean, patterns such as 'corpus/*.txt' resolved: in the order of the arguments,
+    those of a pattern by name. A file that is not there is refused, before work on others begins."""
+    found: list[str] = []
+    for name in names:
+        if name == "-" and name in found:
+            raise DataError("it is named twice, and can be read once", location="standard input")
+        if glob.has_magic(name) and not os.path.exists(name):
+            paths = sorted(path for path in glob.glob(name, recursive=True) if not os.path.isdir(path))
+            if not paths:
+                raise DataError("no file has such a name; check the pattern", location=name)
+            found += paths
+        else:
+            found.append(_check_path(find_source(name)))
+    return found
+
+
+def _check_path(path: str) -> str:
+    if os.path.isdir(path):
+        cure = f"name files in it, such as {os.path.join(path, '*')!r}"
+        raise DataError(f"found a directory, expected a file; {cure}", location=path)
+    if path != "-" and not os.path.exists(path):
+        raise DataError("no such file; check the path", location=path)
+    return path
+
+
+def name_sources(sources: Sequence[str]) -> str:
+    """What to call several sources together."""
+    rest, first = len(sources) - 1, source_name(sources[0])
+    return first if not rest else f"{first} and {rest} more {'file' if rest == 1 else 'files'}"
+
+
+def read_together(sources: Sequence[str], open_one: Callable[[str], Sentences]) -> Sentences:
+    """The sentences of several sources, one after the other, read as `open_one` says. The layout is that of the first,
+    which is opened at once."""
+    first = open_one(sources[0])
+
+    def read_all() -> Iterator[Sentence]:
+        yield from first
+        for source in sources[1:]:
+            yield from open_one(source)
+
+    return Sentences(name_sources(sources), first.layout, read_all())
