@@ -86,7 +86,7 @@ def test_other_pickles_are_refused(data: bytes) -> None:
         (pickle.dumps(Estimator(data[:-1])), "without a CRFsuite model"),
         (pickle.dumps([Estimator(data), other]), "2 CRFsuite models"),
         (pickle.dumps(Estimator(data))[:-9], "without"),
-        (gzip.compress(pickle.dumps(Estimator(data)))[:-30], "is cut"),
+        (gzip.compress(pickle.dumps(Estimator(data)), mtime=0)[:-30], "is cut"),
         (zlib.compress(bytes(50_000_000)), "64 times as large"),
         (b"x\x9cabcdef", "damaged compressed file"),
         (b"\x04\x22\x4d\x18abc", "lz4"),
