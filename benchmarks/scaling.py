@@ -85,7 +85,10 @@ def main() -> None:
         for threads in options.threads:
             size = sum(map(len, text[0]))
             rows.append({"tokens": size, "threads": threads, **measure(text, threads, train=options.train)})
-            print("  ".join(f"{name} {value:,.4g}" for name, value in rows[-1].items()), flush=True)
+            print(
+                "  ".join(f"{name} {value:,.{0 if value > 999 else 2}f}" for name, value in rows[-1].items()),
+                flush=True,
+            )
     if options.json is not None:
         options.json.write_text(json.dumps(rows, indent=1), encoding="utf-8")
 
