@@ -104,18 +104,18 @@ READ_ONLY = """
 import sys
 from tagwright import _machine_code
 from tagwright._jit import kernel
-from tagwright.cli import main, rehearsals
+from tagwright.cli import main, workloads
 
 @kernel
 def double(x):
     return 2 * x
 
-def rehearse(folder):
+def work(folder):
     double(2)
-    print("REHEARSED", flush=True)
+    print("WORKED", flush=True)
 
-rehearsals.REHEARSALS.clear()
-rehearsals.REHEARSALS["double"] = rehearse
+workloads.WORKLOADS.clear()
+workloads.WORKLOADS["double"] = work
 if len(sys.argv) > 1:
     _machine_code._can_be_written = lambda folder: False  # in both processes
 if __name__ == "__main__":
@@ -138,8 +138,8 @@ def test_nothing_is_compiled_where_nothing_can_be_kept(tmp_path: Path) -> None:
     assert (code, out) == (1, "")
     assert re.fullmatch(r"tagwright: error: compiled kernels cannot be kept \(none of .* can be written\); .*\n", err)
     assert said[1][0] == 0
-    assert re.fullmatch(r"REHEARSED\n1 kernels compiled in .*\n", said[1][1])
-    assert said[2] == (0, "REHEARSED\nall kernels were compiled before\n", "")
+    assert re.fullmatch(r"WORKED\n1 kernels compiled in .*\n", said[1][1])
+    assert said[2] == (0, "WORKED\nall kernels were compiled before\n", "")
 
 
 def test_without_a_compiler_there_is_nothing_to_do() -> None:
