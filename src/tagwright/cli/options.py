@@ -69,7 +69,7 @@ def _add_train(add_parser: AddParser) -> None:
     )
     add = parser.add_argument
     add("train", metavar="TRAIN", nargs="+", help=SOURCE)
-    add("--out", metavar="MODEL", required=True, help="the model file to write")
+    add("-o", "--out", metavar="MODEL", required=True, help="the model file to write")
     add("--dev", metavar="DEV", help="held-out sentences that decide when to stop: a file, or a share such as 20%%")
     add("--learner", metavar="NAME", default="crf", help=f"{', '.join(LEARNERS)} (default: crf)")
     own = ", ".join([f"{preset} for {name}" for name, preset in DEFAULT_PRESETS.items()])
@@ -177,7 +177,7 @@ def _add_clusters(add_parser: AddParser) -> None:
     )
     add = parser.add_argument
     add("files", metavar="FILE", nargs="+", help=f"{SOURCE}; plain text has one sentence per line")
-    add("--out", metavar="CLUSTERS", required=True, help="the file to write")
+    add("-o", "--out", metavar="CLUSTERS", required=True, help="the file to write")
     add("--number", metavar="N", type=_whole(2), default=256, help="of clusters (default: 256)")
     add("--min-count", metavar="N", type=_whole(1), default=1, help="rarer words get none (default: 1)")
     _add_format(parser)
