@@ -46,9 +46,10 @@ def learn(kind: str, cuts: list[int], min_conjunction: int = 1) -> tuple[Encoder
 
 def assert_same_encoder(a: Encoder, b: Encoder) -> None:
     assert {field.name for field in fields(Encoder)} == {
-        "features", "width", "columns", "conjunctions", "given", "slots", "n_attributes",
+        "features", "width", "columns", "conjunctions", "given", "slots", "n_attributes", "keys", "sets",
     }  # fmt: skip
-    assert (a.width, a.slots, a.n_attributes) == (b.width, b.slots, b.n_attributes)
+    assert (a.width, a.slots, a.n_attributes, a.sets) == (b.width, b.slots, b.n_attributes, b.sets)
+    np.testing.assert_array_equal(a.keys, b.keys)
     assert a.given.values == b.given.values
     for mine, yours in zip(a.columns, b.columns, strict=True):
         assert mine.values == yours.values

@@ -15,7 +15,7 @@ whole: distinct values (joined in order), then the keys of conjunctions (a sorte
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -24,7 +24,9 @@ import numpy as np
 from tagwright._jit import tight_kernel
 from tagwright.arrays import Doubles, Ints, Longs, Plain
 from tagwright.attributes.templates import Cell, FeatureSet, Term, attribute_name, join_values
+from tagwright.encode.attribute_columns import AttributeTables
 from tagwright.encode.attribute_dicts import encode_dicts, number_dicts
+from tagwright.encode.attribute_sets import AttributeSet, gather_sets
 from tagwright.encode.batch import Batch
 from tagwright.encode.conjunctions import (
     Conjunction,
@@ -68,7 +70,9 @@ class Encoder:
 
     features: None where items are attribute dicts; then `given` has the names of all attributes
     width: columns of an item; 0 for attribute dicts
-    slots: of every source, columns first, then conjunctions
+    slots: of every source, columns first, then conjunctions, then sets
+    keys: in training, the key in attribute dicts of every attribute, by numbers; −1: several, or unknown
+    sets: in training, sources of the attributes of dicts (attribute_sets.py)
     """
 
     features: FeatureSet | None
@@ -78,6 +82,8 @@ class Encoder:
     given: Vocabulary
     slots: tuple[tuple[Slot, ...], ...]
     n_attributes: int
+    keys: Ints | None = None
+    sets: tuple[AttributeSet, ...] = ()
 
     # ---- learning ----
 
@@ -91,8 +97,8 @@ class Encoder:
         """
         width = parts[0].width
         if features is None:
-            names, encoded = number_dicts(parts)
-            encoder = cls.build(None, width, given=Vocabulary(names))
+            names, of_names, encoded = number_dicts(parts)
+            encoder = replace(cls.build(None, width, given=Vocabulary(names)), keys=of_names)
             return encoder, [_batch_of_dicts(text, *found) for text, found in zip(parts, encoded, strict=True)]
         columns = [
             ColumnForms.learn(c, terms, features.clusters, distinct_values(join([part.columns[c] for part in parts])))
@@ -128,10 +134,19 @@ class Encoder:
             n += len(member.table.keys)
         return cls(features, width, tuple(columns), Conjunctions(members, columns), given, tuple(slots), n)
 
+    def with_sets(self, data: Batch) -> tuple[Encoder, Batch]:
+        """For training on a batch of attribute dicts: an encoder of the same attributes with sources for those that
+        come together, and the batch in their forms. This one is to tag with."""
+        if self.keys is None:
+            return self, data
+        sets, gathered = gather_sets(self.keys, data)
+        slots = [(Slot(0, tuple(range(own.codes.shape[1])), (0,) * own.codes.shape[1]),) for own in sets]
+        return replace(self, sets=tuple(sets), slots=tuple(slots)), gathered
+
     @property
-    def sources(self) -> tuple[ColumnForms | Conjunction, ...]:
+    def sources(self) -> tuple[ColumnForms | Conjunction | AttributeSet, ...]:
         """Everything that gives a token a form: row k of a Batch's forms belongs to source k, as slots[k] does."""
-        return (*self.columns, *self.conjunctions.members)
+        return (*self.columns, *self.conjunctions.members, *self.sets)
 
     @property
     def word_source(self) -> int | None:
@@ -150,10 +165,15 @@ class Encoder:
         """FormTables and Conjunctions.plain, for kernels."""
         return tuple(FormTables.build(self.columns)), self.conjunctions.plain
 
+    @cached_property
+    def attribute_tables(self) -> AttributeTables:
+        """Where the attributes of dicts are found."""
+        return AttributeTables(self.given)
+
     def encode(self, text: Text) -> Batch:
         """`text` as a Batch; unknown attributes are left out."""
         if self.features is None:
-            return _batch_of_dicts(text, *encode_dicts(text, self.given.index))
+            return _batch_of_dicts(text, *encode_dicts(text, self.attribute_tables))
         n, (pieces, _) = int(text.offsets[-1]), text.pieces(split=True)
         forms, n_words, letters = np.empty((len(self.slots), n), np.int32), min(n, SOME_WORDS + n // 16), pieces[0]
         while True:

@@ -179,6 +179,8 @@ def name_labels(labels: Ints, offsets: Longs, names: NDArray[np.object_]) -> lis
 def _widths(items: list[Item]) -> set[int]:
     """All widths that occur; quick where all items are tuples of strings."""
     kinds = set(map(type, items))
+    if kinds == {dict}:
+        return {0}
     if kinds == {tuple} and set(map(type, chain.from_iterable(items))) == {str}:
         return {width if width > 1 else -1 for width in map(len, items)}
     return set(map(_width, items))

@@ -170,7 +170,10 @@ class LinearChain(SequenceTagger):
         pattern = find_pattern(
             encoder, data, len(names), all_states=self.all_possible_states, min_count=self.min_count, sets=sets
         )
-        scores = LinearMap.build(encoder, pattern, len(names), np.dtype(self.dtype).type)
+        scores = tagging = LinearMap.build(encoder, pattern, len(names), np.dtype(self.dtype).type)
+        if features is None and self._choose_solver() != "sgd":  # which goes from token to token
+            with_sets, data = encoder.with_sets(data)
+            scores = LinearMap.build(with_sets, pattern, len(names), np.dtype(self.dtype).type)
         dictionary = learn_dictionary(self._choose_dictionary(), encoder, data, len(names))
         keys = self._find_trigrams(data, len(names))
         start = np.zeros(pattern.n_weights + len(keys) + len(names) ** 2 + 2 * len(names))
@@ -187,7 +190,7 @@ class LinearChain(SequenceTagger):
                 c1=self.c1, c2=self.c2, dictionary=dictionary, keys=trigrams,
             )  # fmt: skip
             dev = DevSet.build(self, X_dev, y_dev)
-            self._train(problem, dev, self._find_checkpoint(problem, dev, sets), workers)
+            self._train(problem, tagging, dev, self._find_checkpoint(problem, dev, sets), workers)
         finally:
             workers.close()
 
@@ -235,11 +238,11 @@ class LinearChain(SequenceTagger):
         return free
 
     def _train(
-        self, problem: TrainingProblem, dev: DevSet | None, checkpoint: Checkpoint | None, workers: Workers
-    ) -> None:
+        self, problem: TrainingProblem, scores: LinearMap, dev: DevSet | None, checkpoint: Checkpoint | None,
+        workers: Workers,
+    ) -> None:  # fmt: skip
+        """`scores`: what weights mean in tagging."""
         from tagwright.learners._solvers import Limits, solve
-
-        scores = problem.scores
 
         def decode(w: Doubles, table: Floats | None = None) -> Decoder:
             Y, keys, weights = len(self.labels_), problem.keys, problem.split(w)
