@@ -45,6 +45,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory, rows: Rows) -> Path:
     write(folder / "slashed", rows, lambda word, tag, _: f"{word}/{tag}", " ", "\n")
     write(folder / "under", rows, lambda word, tag, _: f"{word}_{tag}", " ", "\n")
     write(folder / "brown", rows, lambda word, tag, _: f"{word}/{tag}", " ", " \n\n\n\t")
+    records = [dict(zip(("tokens", "pos", "chunks"), map(list, zip(*part)))) for part in rows]
+    (folder / "lines.jsonl").write_text(
+        "".join(json.dumps({"id": i} | record) + "\n" for i, record in enumerate(records))
+    )
     write(folder / "dp", rows, lambda word, tag, _: f"{word}\t{tag}\t{len(word)}")
     write(folder / "named", rows, lambda *row: "\t".join(row))
     (folder / "named").write_text("# global.columns = WORD POS CHUNK\n" + (folder / "named").read_text())
@@ -374,6 +378,34 @@ def test_packed_files_are_read_and_written(
     assert clusters.read_bytes()[:2] == pack(b"")[:2]
     again = run("train", out, "--clusters", clusters, "--out", tmp_path / "m.tw", "--set", "max_iterations=1")
     assert again.code == 0
+
+
+# ---- JSON lines ----
+
+
+def test_json_lines_go_through_every_command(run: Run, folder: Path, tmp_path: Path) -> None:
+    """They were taken for plain text, and every piece of JSON was tagged as a word."""
+    data, model, quick = folder / "lines.jsonl", tmp_path / "m.tw", ["--set", "max_iterations=12"]
+    more = ["--column", "pos", "--out", model]
+    refused(run("train", data, "--out", model), "lines.jsonl:1: found several lists that may be labels among the keys")
+    assert run("train", data, *more, *quick, "--dev", data).code == 0
+    assert load(model).labels_ == load(folder / "pairs.tw").labels_
+    files = (model, data), (folder / "pairs.tw", folder / "pairs")
+    scores = [run("evaluate", *names, "--json").out for names in files]
+    assert scores[0].partition('"seconds"')[0] == scores[1].partition('"seconds"')[0]
+    found = run("tag", model, stdin=data.read_bytes())
+    labels = [line.split()[-1] for line in run("tag", folder / "pairs.tw", folder / "words").out.split("\n") if line]
+    records = [json.loads(line) for line in found.out.splitlines()]
+    assert [label for record in records for label in record["pos"]] == labels
+    assert [[*record] for record in records] == [["id", "tokens", "pos", "chunks"]] * 80
+    assert [*json.loads(run("tag", folder / "pairs.tw", data).out.split("\n")[0])][-1] == "tags"
+    assert run("tag", model, stdin="He sleeps .\n").out.count("/") == 3
+    assert run("compare", data, "--column", "pos", "--learners", "hmm", "--folds", "2").code == 0
+    words, lists = (run("clusters", folder / name, "--out", tmp_path / "c").out for name in ("words", "lines.jsonl"))
+    assert words.split(" clusters")[0] == lists.split(" clusters")[0]
+    refused(run("tag", folder / "three.tw", data), "expected 2 lists for each sentence, as in training (0, 1)")
+    assert run("tag", folder / "three.tw", data, "--inputs", "tokens,pos").code == 0
+    refused(run("tag", model, stdin=f"[{found.out.splitlines()[0]}]"), "<stdin>:1: found", "jq -c '.[]'")
 
 
 # ---- options between names ----

@@ -92,7 +92,7 @@ def test_text(run: Run, model: Path) -> None:
     assert (code, err) == (0, "")
     assert out.startswith(f"{model}\nlearner    crf ")
     assert "trained on small.conll, " in out
-    assert "file       columns, label in column 1, inputs WORD\n" in out
+    assert "file       columns, label POS, inputs WORD\n" in out
     assert "\ntemplate " in out
     assert "\nhighest weight for each label\n" in out
     assert "DT → NN" in out

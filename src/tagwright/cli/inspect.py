@@ -145,7 +145,8 @@ def format_head(found: dict[str, Any], width: int) -> str:
         size = f"{training['tokens']:,} tokens in {training['sentences']:,} sentences"
         rows.append(("trained on", f"{training['file']}, {size}, by Tagwright {training['tagwright']}"))
         inputs = " ".join(layout["names"] or map(str, layout["inputs"]))
-        rows.append(("file", f"{layout['format']}, label in column {layout['label']}, inputs {inputs}"))
+        label = layout["label_name"] or f"in column {layout['label']}"
+        rows.append(("file", f"{layout['format']}, label {label}, inputs {inputs}"))
     if found["iterations"] is not None:
         end = "stopped by Ctrl-C" if training.get("interrupted") else "converged" if found["converged"] else "cut short"
         rows.append(("training", f"{count(found['iterations'], 'iteration')}, {end}"))

@@ -17,7 +17,7 @@ from typing import ClassVar, NamedTuple
 
 from tagwright.errors import DataError
 from tagwright.io.layout import ColumnChoice, Layout
-from tagwright.io.lines import HEADER, Lines
+from tagwright.io.lines import HEADER, Lines, is_blank
 from tagwright.sequence import Sentence
 
 
@@ -103,6 +103,15 @@ class Format(ABC):
         Where `sentence.format` is this format, `sentence.lines` are kept as they are; else the lines are made from
         `sentence.items`.
         """
+
+    def write_ranked(
+        self, sentence: Sentence, labels: Sequence[str], layout: Layout, rank: int, measure: str, value: float
+    ) -> list[str]:
+        """The lines of one of the best labellings of a sentence, after a line that says which one it is."""
+        lines = self.write(sentence, labels, layout, None)
+        while lines and is_blank(lines[0]):
+            lines = lines[1:]
+        return [f"# rank = {rank} {measure} = {value:.6g}", *lines]
 
 
 def read_header(head: Sequence[str]) -> tuple[str, ...]:

@@ -4,6 +4,7 @@ A name that ends in one of a format's endings (.gz, .bz2 and .xz aside) decides.
 does:
 
     1.0   conllu    line 1 is `# global.columns = ...` with ID and FORM
+    0.98  jsonl     the first line begins like an object of JSON, or is an array of lists or objects (which are refused)
     0.9   columns   line 1 is `# global.columns = ...`
     0.95  slashed   labels are wanted, and the user says what stands between word and tag
     0.8   conllu    after comments, ten fields separated by tabs, the first one a number
@@ -36,6 +37,7 @@ from tagwright.io.columns import ColumnsFormat, even_width
 from tagwright.io.conllu import ConlluFormat
 from tagwright.io.crfsuite import CrfsuiteFormat
 from tagwright.io.format import Format, Sample
+from tagwright.io.jsonl import JsonLinesFormat
 from tagwright.io.layout import Layout
 from tagwright.io.packing import strip_packing
 from tagwright.io.plain import PlainFormat
@@ -48,6 +50,7 @@ FORMATS: dict[str, Format] = {
         ConlluFormat(),
         SlashedFormat(),
         PlainFormat(),
+        JsonLinesFormat(),
         CrfsuiteFormat(),
     )
 }

@@ -23,6 +23,7 @@ class ColumnChoice(NamedTuple):
     n_inputs: int | None = None  # without `inputs` and `trained`: this many columns from the left
     separator: str | None = None  # between word and tag, where the user says it
     trained: Layout | None = None  # how the training file was read, where there is a model
+    labelled: bool = True  # whether labels are read; else `label` is the column they are written into
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ from tagwright.errors import DataError
 from tagwright.io.format import Format
 from tagwright.io.formats import HEAD, detect_format, find_format, format_of_ending
 from tagwright.io.layout import Column, ColumnChoice, Layout, is_separator
-from tagwright.io.lines import UTF_8, Lines, Source, is_blank
+from tagwright.io.lines import UTF_8, Lines, Source
 from tagwright.sequence import Item, Sentence
 
 
@@ -145,7 +145,7 @@ def _open(lines: Lines, format: Format, choice: ColumnChoice, labelled: bool, *,
         )
     if choice.separator is not None and not is_separator(choice.separator):
         raise DataError(f"expected a separator without white space, found {choice.separator!r}", location="separator")
-    layout = format.find_layout(lines, choice)
+    layout = format.find_layout(lines, choice._replace(labelled=labelled))
     if given:
         layout = replace(layout, given=True)
     sentences = format.read(lines, layout, labelled=labelled)
@@ -189,12 +189,12 @@ def write_nbest(
     *,
     measure: str = "probability",
 ) -> None:
-    """Write the best labellings of a sentence, best first, each after a line `# rank = 1 probability = 0.93`."""
+    """Write the best labellings of a sentence, best first, each after a line `# rank = 1 probability = 0.93` (JSON
+    lines: each with its rank)."""
+    format = find_format(layout.format)
     for rank, (labels, value) in enumerate(ranked, 1):
-        lines = _write_lines(sentence, labels, layout, None)
-        while lines and is_blank(lines[0]):
-            lines = lines[1:]
-        stream.write(_to_text([f"# rank = {rank} {measure} = {value:.6g}", *lines], sentence))
+        _check_lengths(sentence, labels, None)
+        stream.write(_to_text(format.write_ranked(sentence, labels, layout, rank, measure, value), sentence))
 
 
 def _to_text(lines: list[str], sentence: Sentence) -> str:
@@ -204,6 +204,12 @@ def _to_text(lines: list[str], sentence: Sentence) -> str:
 def _write_lines(
     sentence: Sentence, labels: Sequence[str], layout: Layout, marginals: Sequence[float] | None
 ) -> list[str]:
+    _check_lengths(sentence, labels, marginals)
+    values = None if marginals is None else [f"{value:.4f}" for value in marginals]
+    return find_format(layout.format).write(sentence, labels, layout, values)
+
+
+def _check_lengths(sentence: Sentence, labels: Sequence[str], marginals: Sequence[float] | None) -> None:
     if len(labels) != len(sentence.items) or (marginals is not None and len(marginals) != len(labels)):
         raise DataError(
             f"{len(sentence.items)} items but {len(labels)} labels"
@@ -211,5 +217,3 @@ def _write_lines(
             + "; give every item one",
             location=sentence.location or "labels",
         )
-    values = None if marginals is None else [f"{value:.4f}" for value in marginals]
-    return find_format(layout.format).write(sentence, labels, layout, values)
