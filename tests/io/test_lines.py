@@ -99,6 +99,7 @@ def test_invalid_utf8_names_line_and_byte() -> None:
     error = refusal(b"a X\nb Y\ncaf\xe9 X\n")
     assert error.location == "<stream>:3"
     assert "byte 0xe9 at byte 4 of the line" in str(error)
+    assert "name the encoding of the file (--encoding latin-1), or convert it" in str(error)
 
 
 def test_invalid_utf8_far_into_the_file() -> None:
@@ -118,6 +119,7 @@ def test_nul_is_refused() -> None:
     error = refusal(b"a X\n\nb\0 Y\n")
     assert error.location == "<stream>:3"
     assert "NUL" in str(error)
+    assert "name the encoding (--encoding utf-16), or convert the file" in str(error)
 
 
 def test_lone_carriage_return_is_refused() -> None:

@@ -6,6 +6,8 @@ import bz2
 import gzip
 import io
 import lzma
+import tarfile
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -15,6 +17,7 @@ from hypothesis import strategies as st
 
 from tagwright.errors import DataError
 from tagwright.io import packing, read_sentences
+from tagwright.io.lines import read_chunks
 from tagwright.io.packing import packed_stream, unpack
 
 PACK: dict[str, Callable[[bytes], bytes]] = {"gzip": gzip.compress, "bzip2": bz2.compress, "xz": lzma.compress}
@@ -78,3 +81,26 @@ def test_packing_by_the_ending_of_a_name(ending: str) -> None:
     assert len(pack()) < 200
     assert pack() == pack()
     assert packed_stream("x.conll", io.BytesIO()) is None
+
+
+def archives() -> dict[str, tuple[bytes, str]]:
+    zipped, tarred = io.BytesIO(), io.BytesIO()
+    with zipfile.ZipFile(zipped, "w") as archive:
+        archive.writestr("x", "The/DT\n")
+    with tarfile.open(fileobj=tarred, mode="w") as files:
+        files.addfile(tarfile.TarInfo("x"))
+    return {
+        "a zip archive": (zipped.getvalue(), "unzip"),
+        "a tar archive": (tarred.getvalue(), "tar xf"),
+        "zstd data": (b"\x28\xb5\x2f\xfd\x04\x00", "unzstd"),
+        "a 7z archive": (b"7z\xbc\xaf\x27\x1c\0\x04", "7z x"),
+    }
+
+
+@pytest.mark.parametrize("what", archives())
+@pytest.mark.parametrize("pack", [bytes, gzip.compress])
+def test_archives_are_named_with_what_unpacks_them(what: str, pack: Callable[[bytes], bytes]) -> None:
+    data, cure = archives()[what]
+    for encoding in ("utf-8", "latin-1"):
+        with pytest.raises(DataError, match=f"^x: found {what}, expected text.*; unpack it first: {cure}$"):
+            b"".join(read_chunks(io.BytesIO(pack(data)), "x", encoding))

@@ -45,7 +45,7 @@ class JsonLinesFormat(Format):
         return 0.98 if rows[0] and (OBJECT.match(rows[0]) or nested or _is_array(rows[0])) else 0.0
 
     def find_layout(self, lines: Lines, choice: ColumnChoice) -> Layout:
-        """The keys of inputs and labels, from the first object. The inputs are columns 0, 1 ..., the label comes next."""
+        """The keys of inputs and labels, from the first object. Inputs are columns 0, 1 ..., the label is the next."""
         n = choice.n_inputs or 1
         head = lines.peek(1)
         if not head:

@@ -19,7 +19,7 @@ from itertools import chain
 from typing import Any, Protocol, Self, TypeAlias
 
 from tagwright.errors import DataError
-from tagwright.io.packing import CHUNK, unpack
+from tagwright.io.packing import CHUNK, refuse_archives, unpack
 
 
 class Readable(Protocol):
@@ -137,8 +137,8 @@ class Lines:
         nul = block.find(b"\0")
         if nul >= 0:
             raise DataError(
-                "found a NUL byte, expected UTF-8 text; the file is binary, damaged or UTF-16: convert it, for example "
-                "with: iconv -f UTF-16 -t UTF-8",
+                "found a NUL byte, expected UTF-8 text; the file is binary, damaged or UTF-16: name the encoding "
+                "(--encoding utf-16), or convert the file, for example with: iconv -f UTF-16 -t UTF-8",
                 location=self.location(number + block.count(b"\n", 0, nul)),
             )
         try:
@@ -147,8 +147,8 @@ class Lines:
             at = error.start
             column = at - block.rfind(b"\n", 0, at)
             raise DataError(
-                f"found byte 0x{block[at]:02x} at byte {column} of the line, expected UTF-8; convert the file, for "
-                "example with: iconv -f ISO-8859-1 -t UTF-8",
+                f"found byte 0x{block[at]:02x} at byte {column} of the line, expected UTF-8; name the encoding of the "
+                "file (--encoding latin-1), or convert it, for example with: iconv -f ISO-8859-1 -t UTF-8",
                 location=self.location(number + block.count(b"\n", 0, at)),
             ) from None
 
@@ -215,7 +215,7 @@ def source_name(source: Source) -> str:
 def read_chunks(source: Source, name: str, encoding: str = UTF_8) -> Iterator[bytes]:
     """The bytes of a source as they come, in UTF-8, unpacked if they begin as packed ones do (packing.py). `encoding`:
     of the bytes; what comes as text needs none."""
-    chunks = unpack(_open_chunks(source, name), name)
+    chunks = refuse_archives(unpack(_open_chunks(source, name), name), name)
     yield from chunks if codecs.lookup(encoding).name == UTF_8 else _transcode(chunks, name, encoding)
 
 

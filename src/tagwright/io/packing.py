@@ -23,6 +23,14 @@ ENDINGS = {".gz": "gzip", ".bz2": "bzip2", ".xz": "xz"}
 MODULES = {"gzip": "gzip", "bzip2": "bz2", "xz": "lzma"}
 LONGEST = 10
 """Bytes that decide."""
+ARCHIVES = {
+    b"PK\3\4": ("a zip archive", "unzip"),
+    b"\x28\xb5\x2f\xfd": ("zstd data", "unzstd"),
+    b"7z\xbc\xaf\x27\x1c": ("a 7z archive", "7z x"),
+}
+"""What is not undone here: the first bytes, what it is, what undoes it."""
+TAR = b"ustar"
+TAR_AT = 257
 
 
 class Unpacker(Protocol):
@@ -77,6 +85,21 @@ def unpack(chunks: Iterator[bytes], name: str) -> Iterator[bytes]:
                 yield text
     if unpacker is None or not unpacker.eof:
         raise DataError(f"the {kind} data ends too early: the file was cut; get the whole file", location=name)
+
+
+def refuse_archives(chunks: Iterator[bytes], name: str) -> Iterator[bytes]:
+    """The same chunks, unless they are an archive or packed in another way, which their first bytes say."""
+    first = next(chunks, b"")
+    found = next((words for magic, words in ARCHIVES.items() if first.startswith(magic)), None)
+    if found is None and first.startswith(TAR, TAR_AT) and b"\0" in first:
+        found = "a tar archive", "tar xf"
+    if found:
+        raise DataError(
+            f"found {found[0]}, expected text, or one file packed by gzip, bzip2 or xz; unpack it first: {found[1]}",
+            location=name,
+        )
+    yield first
+    yield from chunks
 
 
 def _make_unpacker(kind: str, name: str) -> Any:
