@@ -193,6 +193,24 @@ def test_ctrl_c_in_code_made_at_run_time(tmp_path: Path) -> None:
     assert (found.returncode, found.stderr) == (130, b"tagwright: error: interrupted\n")
 
 
+def test_ctrl_c_twice_leaves_no_traceback(tmp_path: Path) -> None:
+    """The second one comes while the first is answered, as some tools send it."""
+    code = (
+        "import signal, sys\nfrom tagwright import cli\n"
+        "def interrupt(*ignored):\n    cli._fail = fail\n    signal.raise_signal(signal.SIGINT)\n"
+        "fail, cli._fail, cli._run = cli._fail, interrupt, lambda arguments: signal.raise_signal(signal.SIGINT)\n"
+    )
+    (tmp_path / "script.py").write_text(code + "sys.argv = ['tagwright', 'tag', 'model']\ncli.run_process()\n")
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    command = [sys.executable, tmp_path / "script.py"]
+    before = signal.signal(signal.SIGINT, signal.SIG_DFL)
+    try:
+        found = subprocess.run(command, env=environment, capture_output=True, timeout=PATIENCE, check=False)
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert (found.returncode, found.stderr) == (130, b"tagwright: error: interrupted\n")
+
+
 def test_a_terminal_is_answered_line_by_line(model: Path) -> None:
     terminal, stdin = open_terminal()
     with start("tag", model, stdin=stdin, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:

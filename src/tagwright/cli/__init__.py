@@ -34,8 +34,12 @@ BAD_INPUT, INTERNAL, INTERRUPTED, CLOSED_PIPE = 1, 70, 130, 141
 
 
 def run_process() -> NoReturn:
-    """The whole life of the process `tagwright`."""
-    leave(main())
+    """The whole life of the process `tagwright`. Ctrl-C may come a second time while the first is answered."""
+    try:
+        code = main()
+    except KeyboardInterrupt:
+        code = _fail("interrupted", INTERRUPTED)
+    leave(code)
 
 
 def leave(code: int) -> NoReturn:
