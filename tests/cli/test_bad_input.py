@@ -79,6 +79,36 @@ def test_no_such_file_or_a_folder(run: Run, model: Path, tmp_path: Path, command
     check_error(run(command, *first, tmp_path, *out), "found a directory, expected a file")
 
 
+@pytest.mark.parametrize(
+    "argv",
+    [
+        ["train", "data", "--out", "data"],
+        ["train", "sample", "--column", "pos", "--dev", "data", "--out", "./data"],
+        ["train", "d*a", "--out", "data"],
+        ["train", "sample", "--features", "data", "--out", "data"],
+        ["clusters", "sample", "data", "--out", "data"],
+        ["convert", "data", "data"],
+        ["compare", "data", "--plot", "data"],
+        ["tag", "data", "sample", "-o", "data"],
+    ],
+)
+def test_no_file_that_is_read_is_overwritten(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, argv: list[str]
+) -> None:
+    """A corpus was replaced by its model."""
+    monkeypatch.chdir(tmp_path)
+    Path("data").write_bytes(GOOD * 5)
+    check_error(run(*argv), "data: it is one of the files to read and would be lost; name another")
+    assert [(path.name, path.read_bytes()) for path in tmp_path.iterdir()] == [("data", GOOD * 5)]
+
+
+def test_a_file_may_be_tagged_in_its_place(run: Run, model: Path, tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    data.write_text("The dog\n")
+    assert run("tag", model, data, "-o", data).code == 0
+    assert data.read_text().count("/") == 2
+
+
 def test_crlf_and_bom_are_fine(run: Run, tmp_path: Path) -> None:
     data = tmp_path / "data"
     data.write_bytes(b"\xef\xbb\xbf" + GOOD.replace(b"\n", b"\r\n") * 3)

@@ -10,7 +10,7 @@ from tagwright.attributes.clusters import WordClusters
 from tagwright.attributes.exchange import MOST_PASSES
 from tagwright.cli.console import print_json
 from tagwright.cli.output import check_target
-from tagwright.cli.sources import find_sources, read_together
+from tagwright.cli.sources import find_sources, keep_inputs, read_together
 from tagwright.io import read_sentences
 from tagwright.optim.progress import Progress, ProgressLine
 
@@ -18,6 +18,7 @@ from tagwright.optim.progress import Progress, ProgressLine
 def run(arguments: Namespace) -> None:
     """Learn clusters as the command line says."""
     check_target(arguments.out)
+    keep_inputs(arguments.out, *arguments.files)
     options = {"format": arguments.format, "encoding": arguments.encoding, "separator": arguments.separator}
     source = read_together(
         find_sources(arguments.files), lambda name: read_sentences(name, label=None, n_inputs=1, **options)

@@ -19,6 +19,7 @@ from tagwright.cli.corpus import LabelledFile, collect, note_odd_choice, open_li
 from tagwright.cli.interrupt import Stop
 from tagwright.cli.output import check_target
 from tagwright.cli.settings import check_learner, find_features, make_learner, share_settings
+from tagwright.cli.sources import keep_inputs
 from tagwright.comparison import Comparison, Job, Plan, Run, draw_comparison, format_comparison, make_plan, summarise
 from tagwright.errors import ParameterError
 from tagwright.learners import LEARNERS
@@ -33,6 +34,7 @@ def run(arguments: Namespace) -> None:
     """Compare as the command line says."""
     if arguments.plot is not None:
         check_target(arguments.plot)
+        keep_inputs(arguments.plot, *arguments.files, arguments.dev, arguments.test)
         require_plots(arguments.plot)
     corpus, plan = read_plan(arguments)
     stop = Stop("stopping, what is finished will be shown")

@@ -11,6 +11,7 @@ from argparse import Namespace
 from tagwright.cli.console import print_json
 from tagwright.cli.corpus import clean_name
 from tagwright.cli.output import check_target
+from tagwright.cli.sources import keep_inputs
 from tagwright.crfsuite import find_model, from_crf, to_crf, unpack_model, write_model
 from tagwright.crfsuite.binary import MAGIC as CRFSUITE_MAGIC
 from tagwright.crfsuite.pickled import is_pickle
@@ -29,6 +30,7 @@ CRFSUITE_ENDING = ".crfsuite"
 def run(arguments: Namespace) -> None:
     """Convert as the command line says."""
     check_target(arguments.out)
+    keep_inputs(arguments.out, arguments.file)
     with open(arguments.file, "rb") as file:
         data = file.read()
     kind = recognise(data, arguments.file)

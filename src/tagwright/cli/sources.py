@@ -33,14 +33,32 @@ def find_sources(names: Sequence[str]) -> list[str]:
     for name in names:
         if name == "-" and name in found:
             raise DataError("it is named twice, and can be read once", location="standard input")
-        if glob.has_magic(name) and not os.path.exists(name):
-            paths = sorted(path for path in glob.glob(name, recursive=True) if not os.path.isdir(path))
+        if is_pattern(name):
+            paths = resolve(name)
             if not paths:
                 raise DataError("no file has such a name; check the pattern", location=name)
             found += paths
         else:
             found.append(_check_path(find_source(name)))
     return found
+
+
+def is_pattern(name: str) -> bool:
+    """Whether a file argument stands for the files whose names are like it."""
+    return glob.has_magic(name) and not os.path.exists(name)
+
+
+def resolve(pattern: str) -> list[str]:
+    """The files that a pattern means, by name."""
+    return sorted(path for path in glob.glob(pattern, recursive=True) if not os.path.isdir(path))
+
+
+def keep_inputs(target: str, *names: str | None) -> None:
+    """Refuse to write a result over one of the files that it is made from."""
+    for name in filter(None, names):
+        for source in resolve(name) if is_pattern(name) else [name]:
+            if os.path.exists(target) and os.path.exists(source) and os.path.samefile(source, target):
+                raise DataError("it is one of the files to read and would be lost; name another", location=target)
 
 
 def _check_path(path: str) -> str:

@@ -21,7 +21,7 @@ from tagwright.cli.first_lines import check_first_lines
 from tagwright.cli.labelling import Labelled, Labelling, Ways
 from tagwright.cli.output import open_output, write_text
 from tagwright.cli.parts import WatchedInput, open_source, work_on_parts
-from tagwright.cli.sources import find_sources, read_together
+from tagwright.cli.sources import find_sources, keep_inputs, read_together
 from tagwright.errors import DataError, ParameterError
 from tagwright.io import FORMATS, Format, Layout, Sentences, read_like, write_nbest, write_sentence
 from tagwright.io.lines import HEADER, Lines
@@ -35,6 +35,8 @@ MAX_HEADER = 1 << 16
 
 def run(arguments: Namespace) -> None:
     """Tag as the command line says."""
+    for target in filter(None, (arguments.output, arguments.html)):  # the labelled file may replace its input
+        keep_inputs(target, arguments.model)
     model = load(arguments.model)
     layout = training_layout(model)
     if arguments.marginals and not model.probabilistic:

@@ -21,6 +21,7 @@ from tagwright.cli.interrupt import Stop
 from tagwright.cli.output import check_target
 from tagwright.cli.report import Tagged, count, tag_corpus
 from tagwright.cli.settings import find_features, make_learner
+from tagwright.cli.sources import keep_inputs
 from tagwright.io import detect_scheme
 from tagwright.learners import SequenceTagger
 from tagwright.metrics import SCORES, Evaluation
@@ -44,6 +45,7 @@ class Took(NamedTuple):
 def run(arguments: Namespace) -> None:
     """Train as the command line says."""
     check_target(arguments.out)
+    keep_inputs(arguments.out, *arguments.train, arguments.dev, arguments.features, arguments.clusters)
     model = make_learner(arguments.learner, arguments.settings, seed=arguments.seed, threads=arguments.threads)
     corpus, dev = read_corpora(arguments, model)
     stop = Stop("stopping after this round, the model is kept")
