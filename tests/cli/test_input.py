@@ -95,6 +95,11 @@ def test_a_model_with_two_input_columns_tags_what_has_them(run: Run, folder: Pat
     assert run("tag", folder / "three.tw", stdin="The DT\ndog NN\n\n").out == "The DT B-NP\ndog NN I-NP\n\n"
 
 
+@pytest.mark.parametrize("text", ["", "\n \n"])
+def test_where_there_is_nothing_no_columns_are_missing(run: Run, folder: Path, text: str) -> None:
+    assert run("tag", folder / "three.tw", stdin=text) == (0, "", "")
+
+
 def test_lines_of_different_widths_are_not_accepted_together(run: Run, folder: Path) -> None:
     text = "a DT c d e f g h\nx NN z\n\n"
     found = run("tag", folder / "three.tw", "--format", "columns", stdin=text)

@@ -81,7 +81,7 @@ class Format(ABC):
                 f"found {self.name} text, which has no columns to choose from; leave them out", location=lines.name
             )
         n, trained = choice.n_inputs or 1, choice.trained
-        if n > 1 and not self.has_attributes:
+        if n > 1 and not self.has_attributes and lines.peek(1):
             which = f" ({trained.describe_inputs()})" if trained else ""
             raise DataError(
                 f"found {self.name} text, expected {n} columns for each word, as in training{which}: those after the "
