@@ -27,7 +27,7 @@ BAD_DATA = {
     ),
     "old mac": (b"The\tDT\rdog\tNN\rcat\tNN\n", "data:1: found a carriage return inside the line"),
     "cut gzip": (gzip.compress(GOOD * 50)[:-9], "data: the gzip data ends too early"),
-    "one column": (b"The\ndog\n\n", "data:1: no input columns are left of the label's column"),
+    "one column": (b"The\ndog\n\n", "data:1: no input columns are left of the label's column: found 1 column in 'The'"),
 }
 
 

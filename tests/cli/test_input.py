@@ -263,6 +263,21 @@ def test_words_and_tags_with_another_separator(run: Run, folder: Path) -> None:
     refused(run("tag", model, "--separator", "_", "--format", "columns", stdin="a\n"), "leave the separator out")
 
 
+def test_lines_of_one_word_are_said_to_be_sentences(run: Run, rows: Rows, folder: Path, tmp_path: Path) -> None:
+    """Some corpora have a word and its tag on each line: every word was learned as a sentence."""
+    write(tmp_path / "words", rows, lambda word, tag, _: f"{word}_{tag}", "\n", "\n")
+    quick = ["--learner", "hmm", "--out", tmp_path / "m.tw"]
+    cure = "if these are words with their tags, say what stands between: --separator '_'"
+    refused(run("train", tmp_path / "words", *quick), "words:1: no input columns", cure)
+    refused(
+        run("evaluate", train(tmp_path / "m.tw", folder / "slashed"), tmp_path / "words"), "words:1: no input", cure
+    )
+    found = run("train", tmp_path / "words", "--separator", "_", *quick)
+    assert "sentences has one token (slashed: a line is a sentence), so nothing can be learned from" in found.err
+    assert "write columns, with a blank line after each sentence" in found.err
+    assert run("train", folder / "slashed", *quick).err == ""
+
+
 def test_the_word_slash_with_the_tag_slash(run: Run, tmp_path: Path) -> None:
     path = tmp_path / "x"
     path.write_text("He/PRP ///  she/PRP\nand/CC/or/CC 1/2/CD ,//\n" * 5)

@@ -114,7 +114,7 @@ def test_tagging_refuses_lines_of_another_width_than_the_first() -> None:
         ("# global.columns = W POS\na X\n", {"label": "NER"}, 2, "the columns are 0 W, 1 POS"),
         ("# global.columns = W POS\na X Y\n", {}, 2, "found 3 columns, expected 2: line 1 names W POS"),
         ("a X\n", {"label": 0}, 1, "no input columns are left of the label's column"),
-        ("a\n", {}, 1, "the line has only one column"),
+        ("a\n", {}, 1, "found 1 column in 'a', expected a word and then its label"),
         ("a X\n", {"inputs": [0, 1]}, 1, "column 1 is asked for as an input and as the label"),
         ("a X\n", {"n_inputs": 3}, 1, "there is no column 2"),
         ("a X\n", {"inputs": [5]}, 1, "there is no column 5"),

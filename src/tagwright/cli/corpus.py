@@ -99,9 +99,20 @@ def collect(sentences: Sentences) -> LabelledFile:
 
 
 def note_odd_choice(arguments: Namespace, corpus: LabelledFile) -> None:
-    """Say which columns were chosen where nobody asked for them, and they do not look like words and labels."""
+    """Say what looks odd: sentences of one token each; columns that nobody asked for, and that do not look like words
+    and labels."""
     layout = corpus.layout
-    if arguments.quiet or not FORMATS[layout.format].has_columns:
+    if arguments.quiet:
+        return
+    if len(corpus.X) == corpus.n_tokens > FEW:
+        lines = not FORMATS[layout.format].has_columns and not FORMATS[layout.format].has_attributes
+        what = "a line is a sentence" if lines else "a blank line ends a sentence"
+        note(
+            f"{corpus.name}: each of the {corpus.n_tokens:,} sentences has one token ({layout.format}: {what}), so "
+            "nothing can be learned from neighbours"
+            + ("; if lines are words, write columns, with a blank line after each sentence" if lines else "")
+        )
+    if not FORMATS[layout.format].has_columns:
         return
     labels, n = Counter(chain.from_iterable(corpus.y)), corpus.n_tokens
     if arguments.column is None and SAMPLE not in corpus.name:

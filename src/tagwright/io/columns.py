@@ -63,6 +63,12 @@ class ColumnsFormat(Format):
         location = lines.location(lines.first_number(rows[0]))
         if choice.trained is not None:
             choice = like_training(choice, choice.trained, names, rows[0], location)
+        if width == 1 and choice.label is not None:
+            raise DataError(
+                f"no input columns are left of the label's column: found 1 column in {rows[0][:60]!r}, expected a word "
+                f"and then its label; {_cure_of_width(rows[0])}",
+                location=location,
+            )
         if choice.label == "auto":
             choice = choice._replace(label=-1)
         if names and choice.label is not None and len(names) != width:
@@ -272,8 +278,10 @@ def _cure_of_width(line: str) -> str:
     """What may be wrong with a line that has another number of fields."""
     tokens = line.split()
     for mark in "/_|":
-        if len(tokens) > 1 and all(0 < token.rfind(mark) < len(token) - 1 for token in tokens):
+        if all(0 < token.rfind(mark) < len(token) - 1 for token in tokens):
             return f"if these are words with their tags, say what stands between: --separator {mark!r}"
+    if len(tokens) == 1:
+        return "add what is missing, or name the format (--format)"
     return "correct the line (a line between sentences must be blank; a field cannot hold the separator)"
 
 

@@ -140,10 +140,9 @@ def choose_columns(
     else:
         chosen = tuple(range(width if target is None else target))
     if not chosen:
-        found = "the line has only one column" if width == 1 else f"column {target} is the first"
         raise DataError(
-            f"no input columns are left of the label's column: {found}; expected a word and then its label, or say "
-            "which columns are inputs",
+            f"no input columns are left of the label's column: column {target} is the first; expected a word and then "
+            "its label, or say which columns are inputs",
             location=location,
         )
     if target in chosen:
