@@ -374,6 +374,37 @@ def test_one_of_several_files_that_cannot_be_read_is_named(
         assert found.code == 0
 
 
+def test_a_file_of_another_format_is_not_scored_with_the_others(run: Run, folder: Path, parts: list[str]) -> None:
+    """A pattern may mean a list of files too: its lines were scored as words and labels."""
+    model = folder / "pairs.tw"
+    Path("a4").write_text("a1 news\na2 fiction\n")
+    message = "a4: found columns text, unlike a1 (slashed); leave it out, or name the format (--format)"
+    Path("all").unlink()
+    refused(run("evaluate", model, "a*"), message)
+    refused(run("evaluate", model, "a*", "--report", "page"), message)
+    refused(run("train", "a1", "--dev", "a*", "--out", "m"), message)
+    refused(run("evaluate", model, "a*", "--format", "slashed"), "a4:1: found the token 'a1', expected word/TAG")
+
+
+def test_clusters_are_not_those_of_words_with_their_tags(run: Run, folder: Path, parts: list[str]) -> None:
+    """Without a model to know the tags, `The/DT` was taken for a word."""
+    clusters = ["--out", "c", "--number", "4"]
+    under = Path("all").read_text().replace("/", "_")
+    Path("under").write_text(under)
+    Path("one").write_text("\n".join(under.split()))
+    Path("some").write_text(Path("all").read_text().replace("./.", "."))
+    for name, mark in (("all", "/"), ("some", "/"), ("under", "_"), ("one", "_")):
+        if name != "all":
+            message = f"{name}: most tokens look like word{mark}TAG"
+            refused(run("clusters", name, *clusters), message, f"--format slashed --separator {mark!r}")
+        assert run("clusters", name, *clusters, *([] if name == "all" else ["--separator", mark])).code == 0
+        assert "\tThe\t" in Path("c").read_text()
+    assert run("clusters", "all", *clusters, "--format", "plain").code == 0
+    assert "\tThe/DT\t" in Path("c").read_text()
+    Path("text").write_text("He and/or she\nNew_York is large\n")
+    assert run("clusters", "text", *clusters).code == 0
+
+
 def test_standard_input_is_one_of_several_files_once(run: Run, folder: Path, parts: list[str]) -> None:
     model, text = folder / "pairs.tw", Path("a2").read_text()
     assert run("tag", model, "a1", "-", "a3", stdin=text).out == run("tag", model, *parts).out

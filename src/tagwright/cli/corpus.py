@@ -81,7 +81,41 @@ def open_like(names: str | Lines, trained: Layout, **options: Any) -> Sentences:
     """The sentences of labelled files, a name or pattern, read as the training file was; `options` override that."""
     if isinstance(names, Lines):
         return read_like(names, trained, labelled=True, **options)
-    return read_together(find_sources([names]), lambda source: read_like(source, trained, labelled=True, **options))
+    return read_alike(find_sources([names]), trained, **options)
+
+
+def read_alike(sources: Sequence[str], trained: Layout, **options: Any) -> Sentences:
+    """The labelled sentences of several files, which must be in one format."""
+    alike = Alike()
+
+    def open_one(source: str) -> Sentences:
+        sentences = read_like(source, trained, labelled=True, **options)
+        if not alike.has(sentences):
+            next(sentences)  # which refuses an empty file
+            raise alike.error(sentences)
+        return sentences
+
+    return read_together(sources, open_one)
+
+
+class Alike:
+    """Whether files are in the format of the first one. Another one may be there by mistake, as with a pattern."""
+
+    def __init__(self) -> None:
+        self._first = ""
+        self._format = ""
+
+    def has(self, sentences: Sentences) -> bool:
+        if not self._format:
+            self._first, self._format = sentences.name, sentences.layout.format
+        return sentences.layout.format == self._format
+
+    def error(self, sentences: Sentences) -> DataError:
+        return DataError(
+            f"found {sentences.layout.format} text, unlike {self._first} ({self._format}); leave it out, or name the "
+            "format (--format)",
+            location=sentences.name,
+        )
 
 
 def training_layout(model: SequenceTagger) -> Layout:

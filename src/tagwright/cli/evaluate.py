@@ -16,14 +16,14 @@ from contextlib import closing
 from typing import NamedTuple
 
 from tagwright.cli.console import note, print_json
-from tagwright.cli.corpus import clean_name, collect, open_like, reading_options, training_layout
+from tagwright.cli.corpus import Alike, clean_name, collect, open_like, read_alike, reading_options, training_layout
 from tagwright.cli.output import check_target, write_text
 from tagwright.cli.parts import open_source, work_on_parts
 from tagwright.cli.report import tag_corpus
 from tagwright.cli.scoring import Scoring, count_unknown
-from tagwright.cli.sources import find_sources, name_sources, read_together
+from tagwright.cli.sources import find_sources, name_sources
 from tagwright.errors import DataError
-from tagwright.io import Sentences, read_like
+from tagwright.io import Sentences
 from tagwright.io.lines import Lines, source_name
 from tagwright.io.sentences import no_sentences
 from tagwright.learners import SequenceTagger, load
@@ -64,8 +64,12 @@ def score_parts(model: SequenceTagger, arguments: Namespace) -> Found:
     options = reading_options(arguments)
     encoding = options.pop("encoding")
 
+    alike = Alike()
+
     def begin(lines: Lines) -> tuple[Sentences, Scoring]:
         sentences = open_like(lines, training_layout(model), **options)
+        if lines.peek(1) and not alike.has(sentences):
+            raise alike.error(sentences)
         work = Scoring(model, sentences.layout, lines.name)
         work.rehearse()
         return sentences, work
@@ -87,7 +91,7 @@ def score_parts(model: SequenceTagger, arguments: Namespace) -> Found:
 def score_lists(model: SequenceTagger, arguments: Namespace, page: str) -> Found:
     """All sentences at once, and a page about them."""
     trained, options = training_layout(model), reading_options(arguments)
-    corpus = collect(read_together(arguments.files, lambda name: read_like(name, trained, labelled=True, **options)))
+    corpus = collect(read_alike(arguments.files, trained, **options))
     tagged = tag_corpus(model, corpus, n_jobs=arguments.threads or -1)
     from tagwright.cli.page.evaluation import evaluation_page  # only those who want a page wait for it
 

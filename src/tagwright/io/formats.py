@@ -6,11 +6,11 @@ does:
     1.0   conllu    line 1 is `# global.columns = ...` with ID and FORM
     0.98  jsonl     the first line begins like an object of JSON, or is an array of lists or objects (which are refused)
     0.9   columns   line 1 is `# global.columns = ...`
-    0.95  slashed   labels are wanted, and the user says what stands between word and tag
+    0.95  slashed   the user says what stands between word and tag, and most tokens have it, or labels are wanted
     0.8   conllu    after comments, ten fields separated by tabs, the first one a number
     0.7   columns   the first line has a tab (not in front), or is -DOCSTART-
     0.6   slashed   every token of the first line is word/TAG; where labels are not wanted: of all lines, and most tags
-                    are labels of the model
+                    are labels of the model, or there is no model and there are ten tokens or more
     0.55  slashed   labels are wanted, and most tokens are word/TAG: the others are mistakes, to be named
     0.5   columns   labels are wanted; or as many fields on every line as the model's input columns, or as its training
                     file had; or one field of every line is a label of the model
@@ -41,7 +41,7 @@ from tagwright.io.jsonl import JsonLinesFormat
 from tagwright.io.layout import Layout
 from tagwright.io.packing import strip_packing
 from tagwright.io.plain import PlainFormat
-from tagwright.io.slashed import SlashedFormat, list_tokens, split_tokens
+from tagwright.io.slashed import ENOUGH, SlashedFormat, list_tokens, split_tokens
 
 FORMATS: dict[str, Format] = {
     format.name: format
@@ -93,7 +93,23 @@ def detect_format(
     found = max(FORMATS.values(), key=lambda format: format.detect(sample)).name
     if found == PlainFormat.name and trained is not None and trained.n_inputs == 1:
         ask_if_unclear(sample, name)
+    words_alone = found == PlainFormat.name or (found == ColumnsFormat.name and even_width(sample.rows) == 1)
+    if words_alone and not labelled and trained is None:
+        ask_if_tagged(sample, name)
     return found
+
+
+def ask_if_tagged(sample: Sample, name: str) -> None:
+    """Refuse what should be words alone, without a model to tell, but looks like words with tags."""
+    tokens = [token for line in sample.rows for token in list_tokens(line)]
+    for mark in MARKS:
+        n = sum(word != "" and tag != "" for word, tag in split_tokens(tokens, mark))
+        if len(tokens) >= ENOUGH and 3 * n > 2 * len(tokens):
+            raise DataError(
+                f"most tokens look like word{mark}TAG ({tokens[0][:40]!r}); say whether these are words with tags "
+                f"(--format slashed --separator {mark!r}) or words alone (--format plain, or columns)",
+                location=name,
+            )
 
 
 def ask_if_unclear(sample: Sample, name: str) -> None:

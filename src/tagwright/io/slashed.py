@@ -15,6 +15,8 @@ from tagwright.io.layout import Layout
 from tagwright.io.lines import Lines, is_blank
 from tagwright.sequence import Sentence
 
+ENOUGH = 10
+"""Tokens with tags that are no chance, where no model knows the tags."""
 NOT_IN_TAGS = " \t\n\r"  # nor the separator, but as the whole tag
 
 
@@ -34,8 +36,12 @@ class SlashedFormat(Format):
         n = sum(word != "" and tag != "" for word, tag in parts)
         if not parts or 3 * n <= 2 * len(parts):
             return 0.0
+        if sample.separator is not None:
+            return 0.95
         if sample.labelled:
             return 0.6 if n == len(parts) else 0.55
+        if sample.trained is None and n == len(parts) >= ENOUGH:
+            return 0.6
         known = sum(word != "" and tag in sample.labels for word, tag in parts)
         return 0.6 if n == len(parts) and 2 * known >= n else 0.0
 
