@@ -9,6 +9,7 @@ import sys
 import threading
 import tracemalloc
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -154,6 +155,19 @@ def test_missing_file_and_directory(tmp_path: Path) -> None:
     assert caught.value.location == str(tmp_path / "none.txt")
     with pytest.raises(DataError, match="found a directory"):
         read_sentences(tmp_path)
+
+
+@pytest.mark.parametrize("source", [["The dog"], b"The dog", None])
+def test_what_is_no_source_is_refused_with_a_cure(source: Any) -> None:
+    message = f"source: expected a path, '-' or a stream, found {type(source).__name__}; give text as io.StringIO"
+    with pytest.raises(DataError, match=message):
+        read_sentences(source)
+
+
+def test_an_unknown_encoding_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "x").write_text("The\tDT\n")
+    with pytest.raises(DataError, match="encoding: found 'klingon', expected an encoding that Python knows"):
+        read_sentences(tmp_path / "x", encoding="klingon")
 
 
 def test_gzip_of_two_members_and_padding(tmp_path: Path) -> None:

@@ -208,6 +208,11 @@ def source_name(source: Source) -> str:
         return "<stdin>"
     if isinstance(source, str | os.PathLike):
         return os.fspath(source)
+    if not hasattr(source, "read"):
+        raise DataError(
+            f"expected a path, '-' or a stream, found {type(source).__name__}; give text as io.StringIO(text)",
+            location="source",
+        )
     name = getattr(source, "name", None)
     return name if isinstance(name, str) else "<stream>"
 
@@ -215,8 +220,14 @@ def source_name(source: Source) -> str:
 def read_chunks(source: Source, name: str, encoding: str = UTF_8) -> Iterator[bytes]:
     """The bytes of a source as they come, in UTF-8, unpacked if they begin as packed ones do (packing.py). `encoding`:
     of the bytes; what comes as text needs none."""
+    try:
+        is_utf8 = codecs.lookup(encoding).name == UTF_8
+    except LookupError:
+        raise DataError(
+            f"found {encoding!r}, expected an encoding that Python knows, such as utf-8 or latin-1", location="encoding"
+        ) from None
     chunks = refuse_archives(unpack(_open_chunks(source, name), name), name)
-    yield from chunks if codecs.lookup(encoding).name == UTF_8 else _transcode(chunks, name, encoding)
+    yield from chunks if is_utf8 else _transcode(chunks, name, encoding)
 
 
 def _open_chunks(source: Source, name: str) -> Iterator[bytes]:
