@@ -273,9 +273,13 @@ def test_lines_of_one_word_are_said_to_be_sentences(run: Run, rows: Rows, folder
         run("evaluate", train(tmp_path / "m.tw", folder / "slashed"), tmp_path / "words"), "words:1: no input", cure
     )
     found = run("train", tmp_path / "words", "--separator", "_", *quick)
-    assert "sentences has one token (slashed: a line is a sentence), so nothing can be learned from" in found.err
+    assert "sentences has one token, so nothing can be learned from neighbours; slashed: one sentence per" in found.err
     assert "write columns, with a blank line after each sentence" in found.err
     assert run("train", folder / "slashed", *quick).err == ""
+    (tmp_path / "pairs").write_text((folder / "pairs").read_text().replace("\n\n", "\n"))
+    found = run("train", tmp_path / "pairs", *quick)
+    assert "note: pairs: a sentence has 1,3" in found.err
+    assert found.err.endswith(" tokens; columns: blank line after a sentence\n")
 
 
 def test_the_word_slash_with_the_tag_slash(run: Run, tmp_path: Path) -> None:

@@ -23,6 +23,8 @@ from tagwright.sequence import Labelled
 FEW = 20
 """Tokens from which nothing can be told."""
 MANY_LABELS = 300
+LONG = 1000
+"""Tokens of a sentence that may be several."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,14 +140,7 @@ def note_odd_choice(arguments: Namespace, corpus: LabelledFile) -> None:
     layout = corpus.layout
     if arguments.quiet:
         return
-    if len(corpus.X) == corpus.n_tokens > FEW:
-        lines = not FORMATS[layout.format].has_columns and not FORMATS[layout.format].has_attributes
-        what = "a line is a sentence" if lines else "a blank line ends a sentence"
-        note(
-            f"{corpus.name}: each of the {corpus.n_tokens:,} sentences has one token ({layout.format}: {what}), so "
-            "nothing can be learned from neighbours"
-            + ("; if lines are words, write columns, with a blank line after each sentence" if lines else "")
-        )
+    note_odd_lengths(corpus)
     if not FORMATS[layout.format].has_columns:
         return
     labels, n = Counter(chain.from_iterable(corpus.y)), corpus.n_tokens
@@ -159,6 +154,21 @@ def note_odd_choice(arguments: Namespace, corpus: LabelledFile) -> None:
         if n > FEW and 2 * _count_numbers(words) > n:
             which = layout.describe_inputs().partition(",")[0]
             note(f"{corpus.name}: the words are those of column {which}, mostly numbers; --inputs chooses others")
+
+
+def note_odd_lengths(corpus: LabelledFile) -> None:
+    """Say so where every sentence has one token, or one has very many: the lines may mean something else."""
+    format = FORMATS[corpus.layout.format]
+    longest = max(map(len, corpus.X))
+    if len(corpus.X) == corpus.n_tokens > FEW:
+        cure = "if lines are words, write columns, with a blank line after each sentence"
+        note(
+            f"{corpus.name}: each of the {corpus.n_tokens:,} sentences has one token, so nothing can be learned from "
+            f"neighbours; {format.name}: {format.sentence_end}"
+            + (f"; {cure}" if format.rules and format.rules.line_is_sentence else "")
+        )
+    elif longest > LONG:
+        note(f"{corpus.name}: a sentence has {longest:,} tokens; {format.name}: {format.sentence_end}")
 
 
 def _what_is_odd(labels: Counter[str], n: int) -> str:
