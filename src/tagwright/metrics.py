@@ -347,7 +347,8 @@ def _summary(evaluation: Evaluation) -> list[str]:
         "unknown words": evaluation.unknown_accuracy,
         "span F1": evaluation.f1,
     }
-    title = f"{evaluation.tokens:,} tokens in {evaluation.sentences:,} sentences; all scores in percent"
+    n = evaluation.sentences
+    title = f"{evaluation.tokens:,} tokens in {n:,} sentence{'s' if n != 1 else ''}; all scores in percent"
     return [title] + [f"{name:<17} {score:6.2f}" for name, score in scores.items() if score is not None]
 
 
