@@ -7,10 +7,10 @@ import pytest
 
 from tagwright.arrays import padded
 from tagwright.chain.viterbi import PrunedSteps, best_path
-from tagwright.optim.online import AveragedPerceptron, fill_bounds, raise_bounds
-from tagwright.scores.expanded import TokenAttributes
+from tagwright.optim.online import AveragedPerceptron, PerceptronWeights, fill_bounds, raise_bounds
+from tagwright.scores.expanded import LabelledTokens, TokenAttributes
+from tagwright.scores.growing_weights import GrowingWeights
 from tagwright.scores.pattern import Pattern
-from tagwright.scores.wide_rows import TokenData, TokenWeights, WidePattern
 
 
 def test_a_raised_bound_is_never_too_low_and_prunes_nothing_that_wins() -> None:
@@ -49,15 +49,19 @@ def test_begins_from_weights_that_it_may_have(boundaries: bool) -> None:
     """Without weights of boundaries, those of an earlier model are left behind; all others come back as they were."""
     Y = 3
     pattern = Pattern(np.array([0, 2, 3]), np.array([0, 2, 1], np.int32))
-    wide = WidePattern.build(pattern, Y)
-    tokens = TokenWeights.build(TokenAttributes(np.array([0, 1]), np.array([1], np.int32), np.empty(0)), wide)
-    data = TokenData(np.array([0, 1]), np.zeros(1, np.int32), tokens, wide)
+    data = LabelledTokens(
+        np.array([0, 1]),
+        np.zeros(1, np.int32),
+        TokenAttributes(np.array([0, 1]), np.array([1], np.int32), np.empty(0)),
+    )
     given = np.random.default_rng(0).integers(1, 9, 3 + Y * Y + 2 * Y).astype(np.float64)
-    training = AveragedPerceptron(data, boundaries=boundaries, margin=0.0)
-    training.begin_from(given)
+    weights = GrowingWeights.build(pattern, given[:3], Y, grows=True, dtype=np.float32, averaged=True)
+    training = AveragedPerceptron(data, weights, boundaries=boundaries, margin=0.0)
+    training.begin_from(given[3:])
     np.testing.assert_array_equal(training.state.chain.incoming[:, :Y], given[3:12].reshape(Y, Y).T)
     if not boundaries:
         given[-2 * Y :] = 0
-    found = np.zeros(len(given))
-    training.add_average(found, 1.0)
-    np.testing.assert_array_equal(found, given)
+    found = training.add_average(PerceptronWeights.none(2, Y), 1.0)
+    np.testing.assert_array_equal(found.attributes.pattern.pointers, pattern.pointers)
+    np.testing.assert_array_equal(found.attributes.pattern.labels, pattern.labels)
+    np.testing.assert_array_equal(np.concatenate([found.attributes.values, found.chain]), given)

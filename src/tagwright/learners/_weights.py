@@ -15,6 +15,31 @@ from tagwright.scores.linear import LinearScores
 from tagwright.scores.pattern import Pattern
 
 
+def known_pattern(old: SequenceTagger, encoder: Encoder, names: Sequence[str]) -> Pattern:
+    """The (attribute, label) pairs that a fitted model has a weight for, as far as there are such here."""
+    source, Y = _linear_scores(old), len(names)
+    attribute_of, label_of = (
+        _numbers(old.encoder_.attribute_names(), encoder.attribute_names()),
+        _numbers(old.labels_, names),
+    )
+    attributes = attribute_of[np.repeat(np.arange(len(attribute_of)), np.diff(source.pattern.pointers))]
+    labels = label_of[source.pattern.labels]
+    keys = np.sort((attributes * Y + labels)[(attributes >= 0) & (labels >= 0)])
+    pointers = np.searchsorted(keys, Y * np.arange(encoder.n_attributes + 1))
+    return Pattern(pointers.astype(np.int64), (keys % Y).astype(np.int32))
+
+
+def _linear_scores(model: SequenceTagger) -> LinearScores:
+    assert isinstance(model.decoder_.scores, LinearScores)
+    return model.decoder_.scores
+
+
+def _numbers(names: Sequence[str], known: Sequence[str]) -> Longs:
+    """The number of every name among others; −1 where it is not there."""
+    numbers = {name: number for number, name in enumerate(known)}
+    return np.array([numbers.get(name, -1) for name in names], np.int64)
+
+
 def transfer_weights(
     old: SequenceTagger, encoder: Encoder, pattern: Pattern, names: Sequence[str], vector: Doubles, keys: Longs
 ) -> None:
@@ -22,13 +47,9 @@ def transfer_weights(
 
     `keys`: the label trigrams of the new vector; none of first order.
     """
-    source = old.decoder_.scores
-    assert isinstance(source, LinearScores)
-    numbers = {name: number for number, name in enumerate(old.labels_)}
-    label_of = np.array([numbers.get(name, -1) for name in names], np.int64)
-    rows = {name: a for a, name in enumerate(old.encoder_.attribute_names())}
-    row_of = np.array([rows.get(name, -1) for name in encoder.attribute_names()], np.int64)
-    Y = len(old.labels_)
+    source, Y = _linear_scores(old), len(old.labels_)
+    label_of = _numbers(names, old.labels_)
+    row_of = _numbers(encoder.attribute_names(), old.encoder_.attribute_names())
     known = {
         int(key): weight for key, weight in zip(_keys(source, Y).tolist(), source.weights.values.tolist(), strict=True)
     }

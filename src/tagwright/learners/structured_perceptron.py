@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 
 from tagwright.arrays import Doubles, Longs, Workers, count_jobs
+from tagwright.encode.batch import Batch
 from tagwright.encode.text import Sentences
 from tagwright.learners._base import SequenceTagger
 from tagwright.learners._decoder import Decoder
@@ -18,11 +19,13 @@ from tagwright.learners._estimator import FLAG, NOT_NEGATIVE, WHOLE, fitted, par
 from tagwright.learners._labels import Labels
 from tagwright.learners._watch import DevSet, Watch, all_callbacks, warn_of_end
 from tagwright.optim.progress import Progress
+from tagwright.scores.expanded import LabelledTokens, expand_frequent
+from tagwright.scores.growing_weights import GrowingWeights, LearnedWeights
 from tagwright.scores.linear import LinearMap
-from tagwright.scores.pattern import find_pattern
+from tagwright.scores.pattern import Pattern, find_pattern
 
 if TYPE_CHECKING:
-    from tagwright.optim.online import AveragedPerceptron
+    from tagwright.optim.online import AveragedPerceptron, PerceptronWeights
 
 PORTION = 512
 """Sentences a kernel call: between calls Ctrl-C is heard."""
@@ -67,47 +70,63 @@ class StructuredPerceptron(SequenceTagger):
 
     def _fit(self, X: Sentences, y: Labels, X_dev: Sentences | None, y_dev: Labels | None, before: Self | None) -> None:
         """Train online."""
-        from tagwright.learners._weights import transfer_weights
         from tagwright.optim.online import AveragedPerceptron
-        from tagwright.scores.wide_rows import TokenData
 
         _, names, encoder, data = self._read_training(X, y)
-        pattern = find_pattern(encoder, data, len(names), all_states=self.all_possible_states, min_count=self.min_count)
-        scores = LinearMap.build(encoder, pattern, len(names), np.float32)
-        tokens = TokenData.build(encoder, data, pattern, len(names))
-        states = [
-            AveragedPerceptron(tokens, boundaries=self.boundaries, margin=self.margin) for _ in range(self.orders)
-        ]
-        if before is not None:
-            start = np.zeros(pattern.n_weights + len(names) ** 2 + 2 * len(names))
-            transfer_weights(before, encoder, pattern, names, start, np.empty(0, np.int64))
-            for state in states:
-                state.begin_from(start)
         self.labels_, self.encoder_ = names, encoder
+        tokens = LabelledTokens(data.offsets, data.labels, expand_frequent(encoder, data, self.min_count))
+        pattern, values, chain = self._begin(data, before)
+        states = []
+        for _ in range(self.orders):
+            weights = GrowingWeights.build(
+                pattern, values, len(names), grows=self.all_possible_states, dtype=np.float32, averaged=True
+            )
+            states.append(AveragedPerceptron(tokens, weights, boundaries=self.boundaries, margin=self.margin))
+            states[-1].begin_from(chain)
         dev = DevSet.build(self, X_dev, y_dev)
-        watch: Watch[Doubles] = Watch(
-            dev, self.patience, all_callbacks(self.callbacks, self.verbose), lambda w: self._decode(scores, w)
+        watch: Watch[PerceptronWeights] = Watch(
+            dev, self.patience, all_callbacks(self.callbacks, self.verbose), self._decode
         )
         workers = Workers(min(count_jobs(self.n_jobs), self.orders))
         try:
-            self._learn(states, scores, watch, workers)
+            self._learn(states, watch, workers)
         finally:
             workers.close()
 
-    def _decode(self, scores: LinearMap, vector: Doubles) -> Decoder:
+    def _begin(self, data: Batch, before: Self | None) -> tuple[Pattern, Doubles, Doubles]:
+        """The weights of attributes and of the chain that there are at the beginning: those of the model before; with
+        0, those of pairs that training has, where there are to be no others."""
+        from tagwright.learners._weights import known_pattern, transfer_weights
+
+        encoder, names, Y = self.encoder_, self.labels_, len(self.labels_)
+        if not self.all_possible_states:
+            pattern = find_pattern(encoder, data, Y, all_states=False, min_count=self.min_count)
+        elif before is not None:
+            pattern = known_pattern(before, encoder, names)
+        else:
+            pattern = LearnedWeights.none(encoder.n_attributes).pattern
+        start = np.zeros(pattern.n_weights + Y * Y + 2 * Y)
+        if before is not None:
+            transfer_weights(before, encoder, pattern, names, start, np.empty(0, np.int64))
+        return pattern, start[: pattern.n_weights], start[pattern.n_weights :]
+
+    def _decode(self, weights: PerceptronWeights) -> Decoder:
         from tagwright.objective.problem import WeightParts
 
-        weights = WeightParts.split(vector, len(self.labels_))
-        return Decoder(scores.at(weights.attributes), *self._constrain(weights.transition, weights.start, weights.stop))
+        parts = WeightParts.split(weights.chain, len(self.labels_))
+        scores = LinearMap.build(self.encoder_, weights.attributes.pattern, len(self.labels_), np.float32)
+        chain = self._constrain(parts.transition, parts.start, parts.stop)
+        return Decoder(scores.at(weights.attributes.values), *chain)
 
     def _learn(
         self,
         states: list[AveragedPerceptron],
-        scores: LinearMap,
-        watch: Watch[Doubles],
+        watch: Watch[PerceptronWeights],
         workers: Workers,
     ) -> None:
         """All epochs."""
+        from tagwright.optim.online import PerceptronWeights
+
         began = time.perf_counter()
         random = np.random.default_rng(self.random_state)
         N, wrong = states[0].data.n_sentences, np.zeros(len(states))
@@ -115,11 +134,10 @@ class StructuredPerceptron(SequenceTagger):
         def learn(k: int, order: Longs) -> None:
             wrong[k] += states[k].learn(order)
 
-        def average() -> Doubles:
-            Y = len(self.labels_)
-            total = np.zeros(scores.pattern.n_weights + Y * Y + 2 * Y)
+        def average() -> PerceptronWeights:
+            total = PerceptronWeights.none(self.encoder_.n_attributes, len(self.labels_))
             for state in states:
-                state.add_average(total, 1 / len(states))
+                total = state.add_average(total, 1 / len(states))
             return total
 
         curve: list[float] = []
@@ -139,7 +157,7 @@ class StructuredPerceptron(SequenceTagger):
             reason = "interrupted"
         weights = watch.choose(average())
         states.clear()  # they are large, and the decoder needs room
-        self.decoder_ = self._decode(scores, weights)
+        self.decoder_ = self._decode(weights)
         self.n_iter_ = len(curve)
         self.objective_curve_ = curve
         self.dev_curve_ = watch.dev_curve

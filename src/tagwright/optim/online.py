@@ -7,7 +7,7 @@ HM-Perceptron (LM-POS algorithm 1; Collins 2002). For each sentence, in a random
 The result is the average of w over all sentences of all epochs. Lazy averaging: an update δ at step c also adds c·δ to
 a second vector u, the lazy sums; after C steps the average is w − u / C. So a sentence costs only what it changes.
 
-Weights are read by rows where an attribute has many labels (scores/wide_rows.py). Viterbi prunes as in
+Attributes get weights when they are first changed (scores/growing_weights.py). Viterbi prunes as in
 chain/viterbi.py; the pruning bounds are computed once a portion of sentences, and raised where a change of transitions
 asks for it.
 """
@@ -18,10 +18,19 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tagwright._jit import natural, tight_kernel
-from tagwright.arrays import Doubles, Floats, Ints, Longs, empty_rows, padded, zero_rows
+from tagwright._jit import tight_kernel
+from tagwright.arrays import Doubles, Floats, Ints, Longs, empty_rows, padded
 from tagwright.chain.viterbi import MARGIN, PrunedSteps, best_path
-from tagwright.scores.wide_rows import PREFETCH_DISTANCE, TokenData, add_token_scores, prefetch_token
+from tagwright.scores.expanded import LabelledTokens, most_attributes
+from tagwright.scores.growing_weights import (
+    PREFETCH_DISTANCE,
+    GrowingWeights,
+    LearnedWeights,
+    add_token_scores,
+    change_token,
+    has_room,
+    prefetch_token,
+)
 
 ROUNDING = np.float32(MARGIN)
 
@@ -45,20 +54,22 @@ class DecodingWork(NamedTuple):
     delta: Floats  # [L, P]
     survivors: Longs  # [Y]
     path: Ints  # [L]
+    rows: Longs  # [K], for tokens with at most K attributes
 
     @classmethod
-    def build(cls, offsets: Longs, n_labels: int, dtype: type[np.floating[Any]]) -> DecodingWork:
+    def build(cls, offsets: Longs, n_labels: int, dtype: type[np.floating[Any]], n_attributes: int = 0) -> DecodingWork:
         L = int(np.diff(offsets).max())
         emission, delta = empty_rows((2, L, padded(n_labels)), dtype)
         emission[:] = 0
-        return cls(emission, delta, np.empty(n_labels, np.int64), np.empty(L, np.int32))
+        return cls(
+            emission, delta, np.empty(n_labels, np.int64), np.empty(L, np.int32), np.empty(n_attributes, np.int64)
+        )  # fmt: skip
 
 
 class PerceptronState(NamedTuple):
-    """w and u: of the attributes, laid out by a WidePattern, and of the chain."""
+    """w and u: of the attributes and of the chain."""
 
-    weights: Floats  # [W, and what vectors read beyond]
-    sums: Doubles  # [W]
+    weights: GrowingWeights
     chain: PrunedSteps
     chain_sums: ChainSums
 
@@ -119,52 +130,38 @@ def update_chain(
             sums.stop[last] += sign * now
 
 
-# ---- tokens ----
-# What is natural below: weights come from a Pattern, by way of TokenWeights; the learner refuses sentences with unknown
-# labels, and decoding finds labels from 0 to Y − 1.
+# ---- sentences ----
 
 
 @tight_kernel
-def score_tokens(begin: int, end: int, data: TokenData, weights: Floats, margin: float, emission: Floats) -> None:
-    """Emission rows of one sentence from its tokens' weights; the gold labels are handicapped by the margin."""
+def score_sentence(
+    begin: int, end: int, data: LabelledTokens, weights: GrowingWeights, margin: float, work: DecodingWork
+) -> None:
+    """Emission rows of one sentence from its tokens' attributes; the gold labels are handicapped by the margin."""
     for p in range(begin, end):
         if p + PREFETCH_DISTANCE < end:
-            prefetch_token(p + PREFETCH_DISTANCE, data, weights)
-        row = emission[p - begin]
+            prefetch_token(data.tokens, p + PREFETCH_DISTANCE, weights)
+        row = work.emission[p - begin]
         row[:] = 0
         row[data.gold[p]] = -margin
-        add_token_scores(p, data, weights, row)
-
-
-@tight_kernel
-def update_token(p: int, label: int, sign: int, now: float, data: TokenData, state: PerceptronState) -> None:
-    """w += sign for the label, on every attribute of token p, at step `now`."""
-    tokens, labels, in_pattern = data.tokens, data.pattern.labels, data.pattern.in_pattern
-    weighted, partial = tokens.values.shape[0] > 0, in_pattern.shape[0] > 0
-    for r in range(tokens.pointers[p], tokens.pointers[p + 1]):
-        w, end = tokens.firsts[r] + label, tokens.firsts[r] + label + 1
-        if r >= tokens.lists[p]:
-            w, end = tokens.firsts[r], tokens.firsts[r] + tokens.sizes[r]
-            while w < end and labels[natural(w)] != label:
-                w += 1
-        if w < end and (not partial or in_pattern[natural(w)]):
-            size = sign * (tokens.values[r] if weighted else 1.0)
-            state.weights[natural(w)] += size
-            state.sums[natural(w)] += now * size
+        add_token_scores(data.tokens, p, weights, work.rows, row)
 
 
 @tight_kernel
 def perceptron_pass(
-    order: Longs, data: TokenData, state: PerceptronState, work: DecodingWork, clock: int, boundaries: bool,
+    order: Longs, data: LabelledTokens, state: PerceptronState, work: DecodingWork, clock: int, boundaries: bool,
     margin: float,
-) -> int:  # fmt: skip
-    """The sentences `order`, one after the other, from step `clock` on; returns the number of wrong tokens."""
-    gold, path = data.gold, work.path
+) -> tuple[int, int]:  # fmt: skip
+    """The sentences `order`, one after the other, from step `clock` on, as far as there is room for new weights;
+    returns how many were done and the number of wrong tokens."""
+    gold, path, pointers = data.gold, work.path, data.tokens.pointers
     wrong = 0
     fill_bounds(state.chain)
     for n in range(order.shape[0]):
         begin, end = data.offsets[order[n]], data.offsets[order[n] + 1]
-        score_tokens(begin, end, data, state.weights, margin, work.emission)
+        if not has_room(state.weights, pointers[end] - pointers[begin]):
+            return n, wrong
+        score_sentence(begin, end, data, state.weights, margin, work)
         best_path(work.emission, end - begin, state.chain, work.delta, work.survivors, path)
         now = float(clock + n)
         mistakes = 0
@@ -172,53 +169,63 @@ def perceptron_pass(
             if path[p - begin] != gold[p]:
                 mistakes += 1
                 for sign in (1, -1):  # not two calls: both would be compiled
-                    update_token(p, gold[p] if sign > 0 else path[p - begin], sign, now, data, state)
+                    y = gold[p] if sign > 0 else path[p - begin]
+                    change_token(data.tokens, p, y, float(sign), now, state.weights)
         if mistakes > 0:
             wrong += mistakes
             update_chain(gold[begin:end], path, now, boundaries, state.chain, state.chain_sums)
-    return wrong
-
-
-PIECE = 1 << 16
-"""Weights averaged at once."""
+    return int(order.shape[0]), wrong
 
 
 class AveragedPerceptron:
     """One training: the weights, the lazy sums and the number of steps."""
 
-    def __init__(self, data: TokenData, *, boundaries: bool, margin: float) -> None:
-        Y = data.pattern.n_labels
+    def __init__(self, data: LabelledTokens, weights: GrowingWeights, *, boundaries: bool, margin: float) -> None:
+        Y = weights.n_labels
         self.data, self.boundaries, self.margin = data, boundaries, margin
-        weights = zero_rows((data.pattern.vector_size,), np.float32)
-        sums = zero_rows((data.pattern.n_weights,), np.float64)
-        self.state = PerceptronState(weights, sums, PrunedSteps.zeros(Y, np.float32), ChainSums.build(Y))
+        self.state = PerceptronState(weights, PrunedSteps.zeros(Y, np.float32), ChainSums.build(Y))
         self.clock = 1
-        self._work = DecodingWork.build(data.offsets, Y, np.float32)
+        self._work = DecodingWork.build(data.offsets, Y, np.float32, most_attributes(data.tokens))
 
-    def begin_from(self, vector: Doubles) -> None:
-        """Take over weights, laid out as `add_average` gives them."""
-        chain = self.state.chain
-        n = len(vector) - len(chain.weights())
-        self.state.weights[self.data.pattern.locate(slice(n))] = vector[:n]
-        chain.set_weights(vector[n:])
+    def begin_from(self, chain: Doubles) -> None:
+        """Take over the chain's weights [transition | start | stop]."""
+        steps = self.state.chain
+        steps.set_weights(chain)
         if not self.boundaries:
-            chain.start[: len(chain.incoming)], chain.stop[: len(chain.incoming)] = 0, 0
+            steps.start[: len(steps.incoming)], steps.stop[: len(steps.incoming)] = 0, 0
 
     def learn(self, order: Longs) -> int:
         """Go through some sentences; returns the number of wrong tokens."""
-        wrong = perceptron_pass(
-            order, self.data, self.state, self._work, self.clock, self.boundaries, self.margin
-        )  # fmt: skip
-        self.clock += len(order)
-        return int(wrong)
+        total, data = 0, self.data
+        while len(order):
+            done, wrong = perceptron_pass(
+                order, data, self.state, self._work, self.clock, self.boundaries, self.margin
+            )  # fmt: skip
+            self.clock += done
+            total += wrong
+            order = order[done:]
+            if len(order):
+                n = np.diff(data.tokens.pointers[data.offsets[order[0] : order[0] + 2]])[0]
+                self.state = self.state._replace(weights=self.state.weights.with_room(int(n)))
+        return total
 
-    def add_average(self, out: Doubles, share: float) -> None:
-        """out += share · [attribute weights | transition | start | stop], averaged over all steps so far."""
-        state, chain = self.state, self.state.chain.weights()
-        n = len(out) - len(chain)
-        for first in range(0, n, PIECE):  # no copy of all weights
-            part = slice(first, min(first + PIECE, n))
-            here = self.data.pattern.locate(part)
-            out[part] += share * (state.weights[here] - state.sums[here] / self.clock)
-        chain_sums = np.concatenate([sums.ravel() for sums in state.chain_sums])
-        out[n:] += share * (chain - chain_sums / self.clock)
+    def add_average(self, total: PerceptronWeights, share: float) -> PerceptronWeights:
+        """The total and share · the weights, averaged over all steps so far."""
+        sums = np.concatenate([own.ravel() for own in self.state.chain_sums])
+        chain = self.state.chain.weights() - sums / self.clock
+        attributes = total.attributes.plus(self.state.weights, share, self.clock)
+        return PerceptronWeights(attributes, total.chain + share * chain)
+
+
+class PerceptronWeights(NamedTuple):
+    """What is learned."""
+
+    attributes: LearnedWeights
+    chain: Doubles  # [Y·Y + 2 Y]: transition, start, stop
+
+    @classmethod
+    def none(cls, n_attributes: int, n_labels: int) -> PerceptronWeights:
+        return cls(LearnedWeights.none(n_attributes), np.zeros(n_labels * n_labels + 2 * n_labels))
+
+    def copy(self) -> PerceptronWeights:
+        return self  # nobody changes it

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tagwright._jit import kernel
-from tagwright.arrays import Doubles, Ints, Longs
+from tagwright.arrays import Bools, Doubles, Ints, Longs
 from tagwright.encode.batch import Batch
 from tagwright.encode.encoder import Encoder, SlotArrays, slot_arrays
 from tagwright.encode.forms import find_form
@@ -23,6 +23,18 @@ class TokenAttributes(NamedTuple):
     pointers: Longs
     attributes: Ints
     values: Doubles
+
+
+class LabelledTokens(NamedTuple):
+    """Training sentences with the attributes of their tokens."""
+
+    offsets: Longs  # [N + 1]
+    gold: Ints  # [n]
+    tokens: TokenAttributes
+
+    @property
+    def n_sentences(self) -> int:
+        return len(self.offsets) - 1
 
 
 @kernel
@@ -58,3 +70,25 @@ def expand(encoder: Encoder, batch: Batch) -> TokenAttributes:
         for forms, codes, slots in sources:
             write_slots(forms, batch.offsets, codes, slots, filled, attributes)
     return TokenAttributes(pointers, attributes, np.empty(0))
+
+
+def expand_frequent(encoder: Encoder, batch: Batch, min_count: int) -> TokenAttributes:
+    """The attributes that at least so many tokens have."""
+    tokens = expand(encoder, batch)
+    if min_count <= 1:
+        return tokens
+    return keep(
+        tokens, (np.bincount(tokens.attributes, minlength=encoder.n_attributes) >= min_count)[tokens.attributes]
+    )
+
+
+def keep(tokens: TokenAttributes, kept: Bools) -> TokenAttributes:
+    """Some of all tokens' attributes."""
+    pointers = np.concatenate([[0], np.cumsum(kept)])[tokens.pointers]
+    values = tokens.values[kept] if len(tokens.values) else tokens.values
+    return TokenAttributes(pointers, tokens.attributes[kept], values)
+
+
+def most_attributes(tokens: TokenAttributes) -> int:
+    """Of a token."""
+    return int(np.diff(tokens.pointers).max(initial=0))

@@ -1,6 +1,6 @@
-"""Weights of attributes as an online learner reads them: whole rows where an attribute has many labels, else lists.
+"""Weights of a pattern as the solver "sgd" reads them: whole rows where an attribute has many labels, else lists.
 
-    TokenAttributes (scores/expanded.py), Pattern ─► TokenData ─► optim/online.py, optim/stochastic.py
+    TokenAttributes (scores/expanded.py), Pattern ─► TokenData ─► optim/stochastic.py
 
 Frequent attributes were seen with dozens of labels. Their weights, one after the other with their labels beside them,
 are read number by number; a row with a weight for every label is read in vectors, and the weight of a label is found
