@@ -9,6 +9,7 @@ from oracle import TrigramLattice, all_labellings
 
 from tagwright.arrays import padded
 from tagwright.attributes.templates import FeatureSet
+from tagwright.guided import label_contexts
 from tagwright.guided.algorithm1_inference import InferenceModel, ScoredSentence, infer
 from tagwright.guided.chart import SpanChart
 from tagwright.guided.decoder import DIRECTIONS
@@ -131,6 +132,18 @@ def test_label_pairs_as_keys_score_as_rows_do() -> None:
     for n in range(1, 8):
         sentence = RandomSentence(SETS["c"], n, 3, seed=n, whole=False, most=0)
         assert sentence.layout.n_rows == 0
+        check_steps(sentence, 3, "both")
+
+
+@pytest.mark.parametrize("text", SETS.values(), ids=SETS)
+def test_item_4_templates_that_are_not_put_together_score_as_those_that_are(
+    text: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With 450 labels, a row for every pair of labels would be 450 million numbers."""
+    monkeypatch.setattr(label_contexts, "MOST_NUMBERS", 0)
+    for n in range(1, 8):
+        sentence = RandomSentence(text, n, 3, seed=n, whole=False)
+        assert len(sentence.contexts.rows) == sentence.layout.n_rows
         check_steps(sentence, 3, "both")
 
 

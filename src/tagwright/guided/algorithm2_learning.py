@@ -35,7 +35,15 @@ from tagwright._jit import tight_kernel
 from tagwright.arrays import Floats, Ints, Longs
 from tagwright.guided.algorithm1_inference import ScoredSentence, find_outdated, make_candidate
 from tagwright.guided.chart import NONE, SpanChart, accept, clear, read_labels
-from tagwright.guided.perceptron import Example, Perceptron, TrainingText, rescore_labels, score_token, update
+from tagwright.guided.perceptron import (
+    Example,
+    Perceptron,
+    TrainingText,
+    can_learn,
+    rescore_labels,
+    score_token,
+    update,
+)
 
 AGGRESSIVE, EARLY, LOCAL = 0, 1, 2
 
@@ -56,6 +64,7 @@ class LearningSpace(NamedTuple):
     emission: Floats  # [L, P]
     labels: Ints  # [L] of a top hypothesis
     gold_state: Ints  # [L] which state of accepted span k has the gold hypothesis
+    rows: Longs  # [K], for tokens with at most K attributes
 
 
 @tight_kernel
@@ -72,10 +81,10 @@ def learn(
     for i in range(order.shape[0]):
         begin, end = text.offsets[order[i]], text.offsets[order[i] + 1]
         n = end - begin
-        if perceptron.n_entries[0] + n * settings.most_entries > perceptron.entry_keys.shape[0]:
+        if not can_learn(perceptron, text, order[i], settings.most_entries):
             return i, total, True
         for t in range(n):
-            if not score_token(perceptron, text, begin + t, settings.margin, space.emission[t]):
+            if not score_token(perceptron, text, begin + t, settings.margin, space.rows, space.emission[t]):
                 return i, total, False
         sentence = ScoredSentence(space.emission[:n], text.lexical[begin:end])
         example = Example(sentence, text.gold[begin:end], begin)

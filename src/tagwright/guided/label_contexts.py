@@ -34,7 +34,7 @@ STRIDES, BASE, NEEDS, PART, PART_STRIDE = slice(0, 4), 4, 5, 6, 7
 known; its lexical part, or −1 where contexts are rows; and the stride of that."""
 NO_ENTRY = EMPTY
 MOST_NUMBERS = 1 << 22
-"""In rows [R, P] of one template; beyond that its contexts are keys."""
+"""In rows [R, P] of one template; beyond that its contexts are keys, and templates are not put together."""
 
 
 class ContextTable(NamedTuple):
@@ -197,14 +197,22 @@ class ContextWeights(NamedTuple):
 
 
 def merge_rows(layout: ContextLayout, rows: Doubles) -> tuple[ContextLayout, Doubles]:
-    """The same scores with at most one template of rows on each side: a row for every pair of labels, known or not."""
+    """The same scores with at most one template of rows on each side: a row for every pair of labels, known or not.
+    Where that would be too many rows, the templates stay as they are."""
     radix, n_rows = layout.n_labels + 1, 0
     numbers, sides, tables = [], [0], [np.zeros((0, rows.shape[1]))]
     for side in range(3):
         members = layout.numbers[layout.sides[side] : layout.sides[side + 1]]
         plain = members[members[:, PART] < 0]
-        if len(plain):
-            used = np.flatnonzero(plain[:, STRIDES].any(axis=0))
+        used = np.flatnonzero(plain[:, STRIDES].any(axis=0))
+        if radix ** len(used) * padded(layout.n_labels) > MOST_NUMBERS:
+            for own in plain:
+                size = radix ** int(np.count_nonzero(own[STRIDES]))
+                tables.append(rows[own[BASE] : own[BASE] + size])
+                numbers.append(own.copy())
+                numbers[-1][BASE] = n_rows
+                n_rows += size
+        elif len(plain):
             grid = np.indices((radix,) * len(used)).reshape(len(used), -1)
             table = np.zeros((grid.shape[1], rows.shape[1]))
             for own in plain:

@@ -10,7 +10,15 @@ from tagwright.arrays import Longs
 from tagwright.guided.algorithm1_inference import ScoredSentence
 from tagwright.guided.algorithm2_learning import LearningSettings, LearningSpace
 from tagwright.guided.label_contexts import add_contexts, neighbours
-from tagwright.guided.perceptron import Example, Perceptron, TrainingText, rescore_labels, score_token, update
+from tagwright.guided.perceptron import (
+    Example,
+    Perceptron,
+    TrainingText,
+    can_learn,
+    rescore_labels,
+    score_token,
+    update,
+)
 
 NOT_FINITE = -1
 """In place of a number of updates."""
@@ -24,7 +32,7 @@ def learn_token(
     """Token k between no labels, those on the left, those on the right, all; space.labels has the gold labels."""
     contexts, gold, n = perceptron.model.contexts, example.gold, example.gold.shape[0]
     bounds, row, emission = space.chart.bounds, space.chart.row, example.sentence.emission[k]
-    if not score_token(perceptron, text, example.begin + k, margin, emission):
+    if not score_token(perceptron, text, example.begin + k, margin, space.rows, emission):
         return NOT_FINITE
     updates = 0
     for sides in range(4):
@@ -57,7 +65,7 @@ def learn_locally(
     for i in range(order.shape[0]):
         begin, end = text.offsets[order[i]], text.offsets[order[i] + 1]
         sentence = ScoredSentence(space.emission[: end - begin], text.lexical[begin:end])
-        if perceptron.n_entries[0] + (end - begin) * settings.most_entries > perceptron.entry_keys.shape[0]:
+        if not can_learn(perceptron, text, order[i], settings.most_entries):
             return i, total, True
         example = Example(sentence, text.gold[begin:end], begin)
         for k in range(end - begin):

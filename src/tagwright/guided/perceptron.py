@@ -7,7 +7,8 @@ The average of w over all steps is lazy (as in optim/online.py): an update δ at
 
     average after C steps = w − sum / C
 
-Keys of label contexts get entries when they are first updated; training.py makes room for them beforehand.
+Attributes and keys of label contexts get weights when they are first updated; training.py makes room for them
+beforehand.
 """
 
 from __future__ import annotations
@@ -20,16 +21,24 @@ from tagwright._jit import tight_kernel
 from tagwright.arrays import Doubles, Floats, Ints, Longs
 from tagwright.guided.algorithm1_inference import InferenceModel, ScoredSentence
 from tagwright.guided.label_contexts import PART, ContextTable, Neighbours, find_context, find_slot, neighbours
+from tagwright.scores.expanded import TokenAttributes
+from tagwright.scores.growing_weights import (
+    PREFETCH_DISTANCE,
+    GrowingWeights,
+    add_token_scores,
+    change_token,
+    has_room,
+    label_score,
+    prefetch_token,
+)
 
 
 class TrainingText(NamedTuple):
-    """Token p has attributes[pointers[p] : pointers[p + 1]]; sentence i the tokens offsets[i] to offsets[i + 1] − 1."""
+    """Sentence i has the tokens offsets[i] to offsets[i + 1] − 1."""
 
     offsets: Longs  # [N + 1]
     gold: Ints  # [n]
-    pointers: Longs  # [n + 1]
-    attributes: Ints  # [pointers[-1]]
-    values: Doubles  # [pointers[-1]], or [0] when all are 1
+    tokens: TokenAttributes
     lexical: Ints  # [n, parts] numbers of the lexical parts of label templates
 
 
@@ -37,9 +46,7 @@ class Perceptron(NamedTuple):
     """Weights and the sums of their averages. The weights of label contexts are those of `model`."""
 
     model: InferenceModel
-    first: Longs  # [A] where the weights of an attribute begin, one for each label; −1: it has none
-    weights: Floats  # [W]
-    sums: Doubles  # [W]
+    weights: GrowingWeights  # of attributes
     row_sums: Doubles  # [R, P]
     entry_sums: Doubles  # [N]
     entry_keys: Longs  # [N]
@@ -55,25 +62,27 @@ class Example(NamedTuple):
 
 
 @tight_kernel
-def score_token(perceptron: Perceptron, text: TrainingText, p: int, margin: float, row: Floats) -> bool:
-    """row [P] = the scores of token p by its attributes, its gold label handicapped; whether all are finite."""
-    Y = perceptron.model.contexts.n_labels
-    weighted = text.values.shape[0] > 0
+def can_learn(perceptron: Perceptron, text: TrainingText, i: int, most_entries: int) -> bool:
+    """Whether there is room for the weights that sentence i may add, with so many label contexts for each token."""
+    begin, end, pointers = text.offsets[i], text.offsets[i + 1], text.tokens.pointers
+    enough = perceptron.n_entries[0] + (end - begin) * most_entries <= perceptron.entry_keys.shape[0]
+    return enough and has_room(perceptron.weights, pointers[end] - pointers[begin])
+
+
+@tight_kernel
+def score_token(
+    perceptron: Perceptron, text: TrainingText, p: int, margin: float, rows: Longs, row: Floats
+) -> bool:  # fmt: skip
+    """row [P] = the scores of token p by its attributes, its gold label handicapped; whether all are finite. rows:
+    work for add_token_scores."""
+    weighted = text.tokens.values.shape[0] > 0
     for y in range(row.shape[0]):
         row[y] = 0
     row[text.gold[p]] = -margin
-    for e in range(text.pointers[p], text.pointers[p + 1]):
-        first = perceptron.first[text.attributes[e]]
-        if first < 0:
-            continue
-        if weighted:
-            for y in range(Y):
-                row[y] += text.values[e] * perceptron.weights[first + y]
-        else:
-            for y in range(Y):
-                row[y] += perceptron.weights[first + y]
+    prefetch_token(text.tokens, min(p + PREFETCH_DISTANCE, text.gold.shape[0] - 1), perceptron.weights)
+    add_token_scores(text.tokens, p, perceptron.weights, rows, row)
     finite = True
-    for y in range(Y if weighted else 0):  # without values, scores are the margin and sums of ±1
+    for y in range(perceptron.weights.n_labels if weighted else 0):  # else they are the margin and sums of ±1
         finite = finite and np.isfinite(row[y])
     return finite
 
@@ -83,16 +92,10 @@ def rescore_labels(
     perceptron: Perceptron, text: TrainingText, p: int, margin: float, gold: int, top: int, row: Floats
 ) -> None:
     """The same for the two labels of an update, at any token p."""
-    weighted = text.values.shape[0] > 0
-    gold_score = -margin if gold == text.gold[p] else 0.0
-    top_score = -margin if top == text.gold[p] else 0.0
-    for e in range(text.pointers[p], text.pointers[p + 1]):
-        first = perceptron.first[text.attributes[e]]
-        if first >= 0:
-            value = text.values[e] if weighted else 1.0
-            gold_score += value * perceptron.weights[first + gold]
-            top_score += value * perceptron.weights[first + top]
-    row[gold], row[top] = gold_score, top_score
+    for k in range(2):  # not two calls: both would be compiled
+        y = gold if k == 0 else top
+        handicap = margin if y == text.gold[p] else 0.0
+        row[y] = label_score(text.tokens, p, perceptron.weights, y) - handicap
 
 
 @tight_kernel
@@ -101,16 +104,11 @@ def update(
 ) -> None:
     """w += f(gold action of token k) − f(its action in labels [n]), between the labels of bounds[k, 0] to bounds[k, 1],
     which were known then."""
-    p, gold, top = example.begin + k, example.gold[k], labels[k]
-    weighted = text.values.shape[0] > 0
-    for e in range(text.pointers[p], text.pointers[p + 1] if gold != top else text.pointers[p]):
-        first = perceptron.first[text.attributes[e]]
-        if first >= 0:
-            size = text.values[e] if weighted else 1.0
-            perceptron.weights[first + gold] += size
-            perceptron.sums[first + gold] += clock * size
-            perceptron.weights[first + top] -= size
-            perceptron.sums[first + top] -= clock * size
+    gold, top = example.gold[k], labels[k]
+    for sign in (1, -1):
+        if gold != top:
+            y = gold if sign > 0 else top
+            change_token(text.tokens, example.begin + k, y, float(sign), clock, perceptron.weights)
     for sign in (1, -1):
         action = example.gold if sign > 0 else labels
         around = neighbours(action, k, bounds[k, 0], bounds[k, 1], perceptron.model.contexts.n_labels)

@@ -44,9 +44,8 @@ from tagwright.learners._explanation import CONTEXT, RULE, Explanation, choose_r
 from tagwright.learners._labels import Labels, check_labels, learn_dictionary, list_labels
 from tagwright.learners._watch import DevSet, Watch, all_callbacks, warn_of_end
 from tagwright.optim.progress import Progress
-from tagwright.scores.expanded import expand
+from tagwright.scores.expanded import expand_frequent, most_attributes
 from tagwright.scores.linear import LinearMap, LinearScores
-from tagwright.scores.pattern import Pattern
 
 PORTION = 512
 """Sentences a kernel call: between calls Ctrl-C is heard."""
@@ -168,18 +167,20 @@ class GuidedTagger(SequenceTagger):
         dictionary: TagDictionary | None,
     ) -> GuidedDecoder:
         """The running model of these weights; scheme: transition, start and stop, −inf where forbidden, else 0."""
-        Y = len(self.labels_)
-        counts = np.bincount(weights.attributes // Y, minlength=self.encoder_.n_attributes)
-        pattern = Pattern(np.concatenate([[0], np.cumsum(counts)]), (weights.attributes % Y).astype(np.int32))
-        scores = LinearMap.build(self.encoder_, pattern, Y, np.float32).at(weights.values)
+        pattern, values = weights.attributes
+        scores = LinearMap.build(self.encoder_, pattern, len(self.labels_), np.float32).at(values)
         return GuidedDecoder(scores, contexts, scheme, beam=self.beam, direction=self.direction, dictionary=dictionary)
 
     def _learn(self, data: Batch, layout: ContextLayout, parts: LexicalParts, watch: Watch[GuidedWeights]) -> None:
         """All epochs, and the decoder."""
         began = time.perf_counter()
-        text, kept = self._training_text(data, layout, parts)
-        sizes = {"longest": int(data.lengths.max()), "beam": self.beam, "direction": DIRECTIONS[self.direction]}
-        trainings = [Training(kept, self.encoder_.n_attributes, layout, **sizes) for _ in range(self.orders)]
+        tokens = expand_frequent(self.encoder_, data, self.min_count)
+        text = TrainingText(data.offsets, data.labels, tokens, parts.find(data, layout.parts))
+        sizes = {"longest": int(data.lengths.max()), "most_attributes": most_attributes(tokens), "beam": self.beam}
+        direction = DIRECTIONS[self.direction]
+        trainings = [
+            Training(self.encoder_.n_attributes, layout, direction=direction, **sizes) for _ in range(self.orders)
+        ]
         curve: list[float] = []
         reason = "epochs"
         workers = Workers(min(count_jobs(self.n_jobs), self.orders))
@@ -190,13 +191,13 @@ class GuidedTagger(SequenceTagger):
                 curve.append(float(updates.mean()))
                 seconds = time.perf_counter() - began
                 report = Progress(epoch, self.epochs, curve[-1], None, None, seconds, unit="epoch")
-                if watch(report, lambda: average_all(trainings, kept)) or not updates.any():
+                if watch(report, lambda: average_all(trainings)) or not updates.any():
                     break
         except KeyboardInterrupt:
             reason = "interrupted"
         finally:
             workers.close()
-        weights = watch.choose(average_all(trainings, kept))
+        weights = watch.choose(average_all(trainings))
         trainings.clear()  # they are large, and the decoder needs room
         self.decoder_ = watch.decode(weights)  # type: ignore[assignment]
         self.n_iter_ = len(curve)
@@ -223,14 +224,6 @@ class GuidedTagger(SequenceTagger):
         for first in range(0, len(orders[0]), PORTION):
             workers.run(learn, [(k, order[first : first + PORTION]) for k, order in enumerate(orders)])
         return updates
-
-    def _training_text(self, data: Batch, layout: ContextLayout, parts: LexicalParts) -> tuple[TrainingText, Longs]:
-        """The training text for the kernels, and the attributes that get weights."""
-        found = expand(self.encoder_, data)
-        counts = np.bincount(found.attributes, minlength=self.encoder_.n_attributes)
-        attributes = found.pointers, found.attributes, found.values
-        text = TrainingText(data.offsets, data.labels, *attributes, parts.find(data, layout.parts))
-        return text, np.flatnonzero(counts >= self.min_count)
 
     # ---- how sure, and why ----
 

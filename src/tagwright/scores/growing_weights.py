@@ -293,6 +293,13 @@ class LearnedWeights(NamedTuple):
         add_averages(*self.pattern, self.values, weights, share, steps, sums, pointers, labels, values)
         return LearnedWeights(Pattern(pointers, labels), values)
 
+    def rounded(self) -> LearnedWeights:
+        """As precise as a model file is."""
+        values = self.values.astype(np.float32).astype(np.float64)
+        used = values != 0
+        pointers = np.concatenate([[0], np.cumsum(used)])[self.pattern.pointers]
+        return LearnedWeights(Pattern(pointers, self.pattern.labels[used]), values[used])
+
 
 @tight_kernel
 def add_averages(
