@@ -19,8 +19,6 @@ from tagwright.kernels.gram import GramMatrix
 from tagwright.kernels.vectors import find_contexts
 from tagwright.learners._labels import number_labels
 from tagwright.scores.expanded import expand
-from tagwright.scores.linear import LinearMap
-from tagwright.scores.pattern import find_pattern
 
 Y = 3
 
@@ -34,8 +32,7 @@ def build(kind: str, slack: str) -> WorkingSetAlgorithm:
     workers = Workers(1)
     weights: WeightVector
     if kind == "linear":
-        pattern = find_pattern(encoder, data, Y, all_states=True, min_count=1)
-        weights = PrimalWeights(LinearMap.build(encoder, pattern, Y, np.float64), data, workers)
+        weights = PrimalWeights(expand(encoder, data), data, encoder.n_attributes, Y)
     else:
         contexts, of_token = find_contexts(expand(encoder, data), encoder.n_attributes)
         weights = DualWeights(GramMatrix(contexts, Kernel("poly"), 16.0), of_token, data, Y)
@@ -50,7 +47,6 @@ def test_a_step_moves_the_scores_of_its_own_sentence(kind: str, slack: str) -> N
     state = build(kind, slack)
     for i in range(6):
         state._sweep(np.array([i]), 5)
-        state.weights.refresh()
         T = int(state.data.lengths[i])
         rows = np.empty((T, padded(Y)))
         state.weights.emission(i, i + 1, rows)

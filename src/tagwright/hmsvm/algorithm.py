@@ -16,8 +16,7 @@ Algorithm 2, for one sequence i, all other α fixed (`optimise_sequences`; its c
 
 A pass over the data
 
-1. searches all sequences with w fixed. Threads share that, and the factorised scores make it cheap. It gives primal,
-   dual and gap exactly.
+1. searches all sequences with w fixed. Threads share that. It gives primal, dual and gap exactly.
 2. applies algorithm 2 to the sequences that violate their margin, in random order; a few loops for each.
 3. applies line 8 alone to the sequences that have a working set, until the gap over the working sets is a fraction of
    the gap found.
@@ -44,7 +43,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -54,10 +53,11 @@ from tagwright.chain.viterbi import PrunedSteps, Steps
 from tagwright.encode.batch import Batch
 from tagwright.errors import DataError
 from tagwright.hmsvm.objective import MarginObjective
-from tagwright.hmsvm.token_weights import TokenWeights, change_tokens, score_tokens
+from tagwright.hmsvm.token_weights import TokenWeights, can_change, change_tokens, score_tokens
 from tagwright.hmsvm.working_sets import (
     DONE,
     FULL,
+    NO_ROOM,
     NOTHING_NEW,
     UNLIMITED,
     DualSolution,
@@ -100,6 +100,8 @@ def optimise_sequences(order: Longs, loops: int, solution: DualSolution, weights
     for n in range(order.shape[0]):
         i = order[n]
         begin, T = problem.offsets[i], problem.offsets[i + 1] - problem.offsets[i]
+        if not can_change(begin, T, weights):
+            return n, NO_ROOM
         if loops > 0:
             drop_idle(problem, sets, i)  # 10
         work.n_used[:T] = 0
@@ -138,22 +140,32 @@ class WeightVector(Protocol):
     def products(self, squares: Longs) -> Doubles:
         """k(x_t, x_u) for the tokens of each sentence i, at squares[i] + t · T + u."""
 
-    def refresh(self) -> None:
-        """Make ready for `emission`."""
-
     def emission(self, first: int, last: int, out: Floats) -> None:
-        """The scores of the sentences `first` to `last` − 1 [n, P], as of the last refresh."""
+        """The scores of the sentences `first` to `last` − 1 [n, P]."""
 
     def portions(self, order: Longs) -> Iterable[tuple[Longs, TokenWeights]]:
         """The sentences `order` in runs, each with what a sweep over it reads and changes."""
+
+    def make_room(self, i: int) -> None:
+        """For a change of sentence i, where a sweep found no room for it."""
 
     def scale(self, factor: float) -> None:
         """w times a factor."""
 
     def squared_norm(self) -> float: ...
 
-    def vector(self) -> Doubles:
-        """The numbers that stand for w in the model."""
+    def learned(self) -> Any:
+        """What stands for w in the model."""
+
+
+class LearnedChain(NamedTuple):
+    """What is learned."""
+
+    weights: Any  # of attributes: LearnedWeights; with a kernel: the multipliers of contexts [M, Y]
+    edges: Doubles  # [Y·Y + 2 Y]: transition, start, stop
+
+    def copy(self) -> LearnedChain:
+        return self  # nobody changes it
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,16 +233,15 @@ class WorkingSetAlgorithm:
             self._refuse(f"no weights that separate it were found in max_iterations={most_passes} passes")
         return "max_iterations"
 
-    def vector(self) -> Doubles:
-        """[w | transition | start | stop], for the model."""
-        return np.concatenate([self.weights.vector(), self.solution.chain.edges])
+    def learned(self) -> LearnedChain:
+        """What the model is made of."""
+        return LearnedChain(self.weights.learned(), self.solution.chain.edges.copy())
 
     # ---- step 1 ----
 
     def _search_all(self) -> None:
         """The losses and slacks of all sentences, with the weights as they are."""
         chain = Steps.build(*self.solution.chain.split(), np.float64).pruned
-        self.weights.refresh()
         cuts = cut_evenly(self.data.lengths, max(1, self.data.n_tokens // RUN_TOKENS))
         self.workers.run(self._search_run, [(first, last, chain) for first, last in cuts])
 
@@ -313,6 +324,9 @@ class WorkingSetAlgorithm:
                 return
             if end == UNLIMITED:
                 self._refuse("the margins of this sentence contradict each other", argument=f"X[{order[0]}]")
+            if end == NO_ROOM:
+                self.weights.make_room(int(order[0]))
+                continue
             sets = self.solution.sets.grown()
             work = SequenceWork.build(len(sets.labels), int(self.data.lengths.max()), self.n_labels)
             self.solution = self.solution._replace(sets=sets, work=work)

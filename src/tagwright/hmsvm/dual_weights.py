@@ -32,9 +32,6 @@ class DualWeights:
                 found[squares[i] : squares[i + 1]] = gram.rows[np.ix_(gram.row_of[own], own)].ravel()
         return found
 
-    def refresh(self) -> None:
-        """Nothing to do: the scores are up to date."""
-
     def emission(self, first: int, last: int, out: Floats) -> None:
         """The rows of the sentences `first` to `last` − 1 [n, P]."""
         KernelRows(self.data, self.scores.T, self.of_token).emission(first, last, out)
@@ -45,6 +42,9 @@ class DualWeights:
             contexts = ContextCoefficients(self.of_token, self.beta, self.scores, gram)
             yield some, TokenWeights.of_contexts(contexts)
 
+    def make_room(self, i: int) -> None:
+        """Nothing to do: β and H are as large as they ever are."""
+
     def scale(self, factor: float) -> None:
         """w times a factor."""
         self.beta *= factor
@@ -54,6 +54,6 @@ class DualWeights:
         """‖w‖² without the chain: Σ β H."""
         return float(np.sum(self.beta * self.scores.T))
 
-    def vector(self) -> Doubles:
+    def learned(self) -> Doubles:
         """The multipliers, for the model."""
-        return self.beta.ravel()
+        return self.beta.copy()

@@ -12,11 +12,11 @@ from typing import Any, Self
 
 import numpy as np
 
-from tagwright.arrays import Doubles, Workers, count_jobs
+from tagwright.arrays import Workers, count_jobs
 from tagwright.encode.batch import Batch
 from tagwright.encode.text import Sentences
 from tagwright.errors import ParameterError
-from tagwright.hmsvm.algorithm import PassReport, WeightVector, WorkingSetAlgorithm
+from tagwright.hmsvm.algorithm import LearnedChain, PassReport, WeightVector, WorkingSetAlgorithm
 from tagwright.hmsvm.dual_weights import DualWeights
 from tagwright.hmsvm.objective import MarginObjective
 from tagwright.hmsvm.primal_weights import PrimalWeights
@@ -30,10 +30,10 @@ from tagwright.learners._labels import Labels
 from tagwright.learners._watch import DevSet, Watch, all_callbacks, warn_of_end
 from tagwright.objective.problem import WeightParts
 from tagwright.optim.progress import Progress
+from tagwright.scores.expanded import expand_frequent
 from tagwright.scores.linear import LinearMap
-from tagwright.scores.pattern import find_pattern
 
-Decode = Callable[[Doubles], Decoder]
+Decode = Callable[[LearnedChain], Decoder]
 
 
 class HMSVM(KernelLearner):
@@ -95,14 +95,14 @@ class HMSVM(KernelLearner):
         dev = DevSet.build(self, X_dev, y_dev)
         workers = Workers(count_jobs(self.n_jobs))
         try:
-            weights, decode = (self._primal if self.kernel == "linear" else self._dual)(data, workers)
+            weights, decode = (self._primal if self.kernel == "linear" else self._dual)(data)
             watch = Watch(dev, self.patience, all_callbacks(self.callbacks, self.verbose), decode)
             algorithm = WorkingSetAlgorithm(
                 weights, data, len(names), MarginObjective(self.C, self.slack, self.margin == "hamming"),
                 self.boundaries, workers, np.random.default_rng(self.random_state),
             )  # fmt: skip
             reason = self._solve(algorithm, watch)
-            self.decoder_ = decode(watch.choose(algorithm.vector()))
+            self.decoder_ = decode(watch.choose(algorithm.learned()))
         finally:
             workers.close()
         self.support_sequences_ = collect_support(algorithm.solution.sets, data, text, names)
@@ -117,20 +117,19 @@ class HMSVM(KernelLearner):
         """The training sentences that have support sequences."""
         return self.support_sequences_
 
-    def _primal(self, data: Batch, workers: Workers) -> tuple[WeightVector, Decode]:
-        """Weights that are written out, and how they become a running model."""
-        Y = len(self.labels_)
-        pattern = find_pattern(self.encoder_, data, Y, all_states=True, min_count=self.min_count)
-        final = LinearMap.build(self.encoder_, pattern, Y, np.float32)
+    def _primal(self, data: Batch) -> tuple[WeightVector, Decode]:
+        """Weights of attributes, and how they become a running model."""
+        encoder, Y = self.encoder_, len(self.labels_)
 
-        def decode(vector: Doubles) -> Decoder:
-            weights = WeightParts.split(vector, Y)
-            scores = final.at(weights.attributes, workers)
-            return Decoder(scores, *self._constrain(weights.transition, weights.start, weights.stop))
+        def decode(learned: LearnedChain) -> Decoder:
+            pattern, values = learned.weights
+            chain = WeightParts.split(learned.edges, Y).chain
+            return Decoder(LinearMap.build(encoder, pattern, Y, np.float32).at(values), *self._constrain(*chain))
 
-        return PrimalWeights(LinearMap.build(self.encoder_, pattern, Y, np.float64), data, workers), decode
+        tokens = expand_frequent(encoder, data, self.min_count)
+        return PrimalWeights(tokens, data, encoder.n_attributes, Y), decode
 
-    def _dual(self, data: Batch, workers: Workers) -> tuple[WeightVector, Decode]:
+    def _dual(self, data: Batch) -> tuple[WeightVector, Decode]:
         """The same with a kernel."""
         if self.min_count > 1:
             raise ParameterError(
@@ -138,15 +137,17 @@ class HMSVM(KernelLearner):
             )
         gram, of_token = self._make_gram(data)
         weights = DualWeights(gram, of_token, data, len(self.labels_))
-        return weights, lambda vector: self._kernel_decoder(gram, vector)
+        return weights, lambda learned: self._kernel_decoder(
+            gram, np.concatenate([learned.weights.ravel(), learned.edges])
+        )
 
-    def _solve(self, algorithm: WorkingSetAlgorithm, watch: Watch[Doubles]) -> str:
+    def _solve(self, algorithm: WorkingSetAlgorithm, watch: Watch[LearnedChain]) -> str:
         """Run the algorithm; why it ended."""
         most = self.max_iterations
 
         def tell(found: PassReport) -> bool:
             progress = Progress(found.number, most, found.primal, None, found.gap, found.seconds, unit="pass")
-            return watch(progress, algorithm.vector)
+            return watch(progress, algorithm.learned)
 
         try:
             return algorithm.solve(

@@ -1,8 +1,7 @@
-"""The weights of a linear HM-SVM, written out: w[a, y] for every attribute a and label y.
+"""The weights of a linear HM-SVM: w[a, y] for every attribute a and label y that a sweep has changed.
 
-Between sweeps the weights stand still, and whole sentences are scored through the tables over forms
-(scores/linear.py). Within a sweep they change with every sequence; then tokens are scored by their attributes
-(token_weights.py). With a kernel: dual_weights.py.
+Tokens are scored by their attributes: in a sweep, in which the weights change with every sequence (token_weights.py),
+and in the search between sweeps. With a kernel: dual_weights.py.
 """
 
 from __future__ import annotations
@@ -10,75 +9,91 @@ from __future__ import annotations
 import numpy as np
 
 from tagwright._jit import tight_kernel
-from tagwright.arrays import Doubles, Floats, Longs, Workers, inner
+from tagwright.arrays import Doubles, Floats, Longs, inner
 from tagwright.encode.batch import Batch
-from tagwright.hmsvm.token_weights import TokenRows, TokenWeights
-from tagwright.scores.expanded import expand
-from tagwright.scores.linear import LinearMap
+from tagwright.hmsvm.token_weights import TokenWeights
+from tagwright.scores.expanded import TokenAttributes, most_attributes
+from tagwright.scores.growing_weights import (
+    PREFETCH_DISTANCE,
+    GrowingWeights,
+    LearnedWeights,
+    add_token_scores,
+    prefetch_token,
+)
 
 
 class PrimalWeights:
-    """w [R, Y], for the R attributes that have weights, with the data it is trained on."""
+    """w, with the data it is trained on."""
 
-    def __init__(self, scores: LinearMap, data: Batch, workers: Workers) -> None:
-        self.scores, self.data, self.workers = scores, data, workers
-        self.tokens = find_rows(scores, data)
-        self.weights = np.zeros(scores.pattern.n_weights).reshape(-1, scores.n_labels)
+    def __init__(self, tokens: TokenAttributes, data: Batch, n_attributes: int, n_labels: int) -> None:
+        """tokens: the attributes that get weights."""
+        self.tokens, self.data = tokens, data
+        self.weights = GrowingWeights.empty(n_attributes, n_labels, dtype=np.float64, averaged=False)
 
     def products(self, squares: Longs) -> Doubles:
         """k(x_t, x_u) for the tokens of each sentence."""
         found = np.empty(int(squares[-1]))
-        multiply_sentences(self.data.offsets, squares, self.tokens, np.zeros(len(self.weights)), found)
+        multiply_sentences(self.data.offsets, squares, self.tokens, np.zeros(len(self.weights.places)), found)
         return found
 
-    def refresh(self) -> None:
-        """Make ready for `emission`."""
-        self._rows = self.scores.at(self.vector(), self.workers).rows(self.data)
-
     def emission(self, first: int, last: int, out: Floats) -> None:
-        """The rows of the sentences `first` to `last` − 1 [n, P], as of the last refresh."""
-        self._rows.emission(first, last, out)
+        """The rows of the sentences `first` to `last` − 1 [n, P]."""
+        begin, end = int(self.data.offsets[first]), int(self.data.offsets[last])
+        score_run(begin, end, self.tokens, self.weights, np.empty(most_attributes(self.tokens), np.int64), out)
 
     def portions(self, order: Longs) -> list[tuple[Longs, TokenWeights]]:
         """All sentences can be swept at once."""
         return [(order, TokenWeights.of_attributes(self.tokens, self.weights))]
 
+    def make_room(self, i: int) -> None:
+        """For the weights that sentence i may add, and some more."""
+        begin, end = self.tokens.pointers[self.data.offsets[i : i + 2]].tolist()
+        self.weights = self.weights.with_room(end - begin)
+
     def scale(self, factor: float) -> None:
         """w times a factor."""
-        self.weights *= factor
+        self._used()[:] *= factor
 
     def squared_norm(self) -> float:
         """‖w‖² without the chain."""
-        return float(inner(self.vector(), self.vector()))
+        used = np.asarray(self._used(), np.float64)
+        return float(inner(used, used))
 
-    def vector(self) -> Doubles:
+    def learned(self) -> LearnedWeights:
         """The weights, for the model."""
-        return self.weights.ravel()
+        return LearnedWeights.none(len(self.weights.places)).plus(self.weights, 1.0, 1)
 
-
-def find_rows(scores: LinearMap, data: Batch) -> TokenRows:
-    """The rows of w that each token has; an attribute has weights with all labels, or none."""
-    tokens, has_weights = expand(scores.encoder, data), np.diff(scores.pattern.pointers) > 0
-    kept = has_weights[tokens.attributes]
-    row_of = np.cumsum(has_weights, dtype=np.int32) - np.int32(1)
-    pointers = np.concatenate([[0], np.cumsum(kept)])[tokens.pointers]
-    values = tokens.values[kept] if len(tokens.values) else tokens.values
-    return TokenRows(pointers, row_of[tokens.attributes[kept]], values)
+    def _used(self) -> Floats:
+        """All numbers of w, and zeros."""
+        return self.weights.values[: int(self.weights.end[0])]
 
 
 @tight_kernel
-def multiply_sentences(offsets: Longs, squares: Longs, tokens: TokenRows, dense: Doubles, products: Doubles) -> None:
-    """products of all pairs of tokens of each sentence: Σ_a v_a v'_a. dense [R]: zeros, work."""
+def score_run(
+    begin: int, end: int, tokens: TokenAttributes, weights: GrowingWeights, rows: Longs, out: Floats
+) -> None:  # fmt: skip
+    """out [n, P]: the scores of the tokens `begin` to `end` − 1."""
+    for p in range(begin, end):
+        prefetch_token(tokens, min(p + PREFETCH_DISTANCE, end - 1), weights)
+        out[p - begin] = 0.0
+        add_token_scores(tokens, p, weights, rows, out[p - begin])
+
+
+@tight_kernel
+def multiply_sentences(
+    offsets: Longs, squares: Longs, tokens: TokenAttributes, dense: Doubles, products: Doubles
+) -> None:
+    """products of all pairs of tokens of each sentence: Σ_a v_a v'_a. dense [A]: zeros, work."""
     weighted = tokens.values.shape[0] > 0
     for i in range(offsets.shape[0] - 1):
         begin, T = offsets[i], offsets[i + 1] - offsets[i]
         for t in range(T):
             for e in range(tokens.pointers[begin + t], tokens.pointers[begin + t + 1]):
-                dense[tokens.rows[e]] += tokens.values[e] if weighted else 1.0
+                dense[tokens.attributes[e]] += tokens.values[e] if weighted else 1.0
             for u in range(T):
                 total = 0.0
                 for e in range(tokens.pointers[begin + u], tokens.pointers[begin + u + 1]):
-                    total += dense[tokens.rows[e]] * (tokens.values[e] if weighted else 1.0)
+                    total += dense[tokens.attributes[e]] * (tokens.values[e] if weighted else 1.0)
                 products[squares[i] + t * T + u] = total
             for e in range(tokens.pointers[begin + t], tokens.pointers[begin + t + 1]):
-                dense[tokens.rows[e]] = 0.0
+                dense[tokens.attributes[e]] = 0.0

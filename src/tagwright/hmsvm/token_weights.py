@@ -1,6 +1,6 @@
 """w as a sweep sees it: it scores the tokens of a sentence, and what their multipliers β(t, y) gain is added to it.
 
-    linear    w[a, y], written out       score of a token: Σ_a v_a w[a, y]        w[a, y] += v_a · gain
+    linear    w[a, y] of attributes      score of a token: Σ_a v_a w[a, y]        w[a, y] += v_a · gain
     kernel    β(m, y) of the contexts    score of a context: H[y, m], kept        β(m, y) += gain,  H[y] += gain · row m
 
 H[y, m] = Σ_l β(l, y) k(z_m, z_l). A change of β adds a row of the Gram matrix to it, and a sentence is scored by
@@ -15,17 +15,11 @@ from typing import NamedTuple
 import numpy as np
 
 from tagwright._jit import tight_kernel
-from tagwright.arrays import Doubles, Ints, Longs
+from tagwright.arrays import Doubles, Longs
 from tagwright.hmsvm.working_sets import SequenceWork
 from tagwright.kernels.gram import GramRows
-
-
-class TokenRows(NamedTuple):
-    """Token p has the rows[pointers[p] : pointers[p + 1]] of w, with `values` there ([0] when all are 1)."""
-
-    pointers: Longs  # [n + 1]
-    rows: Ints  # [E]
-    values: Doubles  # [E] or [0]
+from tagwright.scores.expanded import TokenAttributes, most_attributes
+from tagwright.scores.growing_weights import GrowingWeights, add_token_scores, change_token, has_room, label_score
 
 
 class ContextCoefficients(NamedTuple):
@@ -41,27 +35,35 @@ class TokenWeights(NamedTuple):
     """Of either kind."""
 
     linear: bool
-    tokens: TokenRows
-    w: Doubles  # [R, Y], for the R attributes that have weights
+    tokens: TokenAttributes
+    w: GrowingWeights
+    rows: Longs  # [K], for tokens with at most K attributes
     contexts: ContextCoefficients
 
     @classmethod
-    def of_attributes(cls, tokens: TokenRows, w: Doubles) -> TokenWeights:
+    def of_attributes(cls, tokens: TokenAttributes, w: GrowingWeights) -> TokenWeights:
         none, longs = np.empty((0, 0)), np.empty(0, np.int64)
         gram = GramRows(np.empty((0, 0), np.float32), longs)
-        return cls(True, tokens, w, ContextCoefficients(longs, none, none, gram))
+        rows = np.empty(most_attributes(tokens), np.int64)
+        return cls(True, tokens, w, rows, ContextCoefficients(longs, none, none, gram))
 
     @classmethod
     def of_contexts(cls, contexts: ContextCoefficients) -> TokenWeights:
-        tokens = TokenRows(np.empty(0, np.int64), np.empty(0, np.int32), np.empty(0))
-        return cls(False, tokens, np.empty((0, 0)), contexts)
+        tokens = TokenAttributes(np.empty(0, np.int64), np.empty(0, np.int32), np.empty(0))
+        w = GrowingWeights.empty(0, len(contexts.scores), dtype=np.float64, averaged=False)
+        return cls(False, tokens, w, np.empty(0, np.int64), contexts)
+
+
+@tight_kernel
+def can_change(begin: int, T: int, weights: TokenWeights) -> bool:
+    """Whether there is room for the weights that T tokens from `begin` on may add."""
+    pointers = weights.tokens.pointers
+    return not weights.linear or has_room(weights.w, pointers[begin + T] - pointers[begin])
 
 
 @tight_kernel
 def score_tokens(begin: int, T: int, all_labels: bool, weights: TokenWeights, work: SequenceWork) -> None:
     """work.emission of the tokens from `begin` on, for all labels or (linear) only for work.used."""
-    tokens, w = weights.tokens, weights.w
-    weighted = tokens.values.shape[0] > 0
     for t in range(T):
         out, used = work.emission[t], work.used[t]
         if not weights.linear:
@@ -69,24 +71,16 @@ def score_tokens(begin: int, T: int, all_labels: bool, weights: TokenWeights, wo
                 out[y] = weights.contexts.scores[y, weights.contexts.of_token[begin + t]]
         elif all_labels:
             out[:] = 0.0
-            for e in range(tokens.pointers[begin + t], tokens.pointers[begin + t + 1]):
-                row, value = tokens.rows[e], tokens.values[e] if weighted else 1.0
-                for y in range(w.shape[1]):
-                    out[y] += value * w[row, y]
-        elif work.n_used[t] > 0:
+            add_token_scores(weights.tokens, begin + t, weights.w, weights.rows, out)
+        else:
             for m in range(work.n_used[t]):
-                out[used[m]] = 0.0
-            for e in range(tokens.pointers[begin + t], tokens.pointers[begin + t + 1]):
-                row, value = tokens.rows[e], tokens.values[e] if weighted else 1.0
-                for m in range(work.n_used[t]):
-                    out[used[m]] += value * w[row, used[m]]
+                out[used[m]] = label_score(weights.tokens, begin + t, weights.w, used[m])
 
 
 @tight_kernel
 def change_tokens(begin: int, T: int, work: SequenceWork, weights: TokenWeights) -> None:
     """Add work.change, which is cleared, to w."""
-    tokens, contexts = weights.tokens, weights.contexts
-    weighted = tokens.values.shape[0] > 0
+    contexts = weights.contexts
     for t in range(T):
         for y in range(work.change.shape[1] if work.n_used[t] > 0 else 0):
             gain = work.change[t, y]
@@ -94,8 +88,7 @@ def change_tokens(begin: int, T: int, work: SequenceWork, weights: TokenWeights)
                 continue
             work.change[t, y] = 0.0
             if weights.linear:
-                for e in range(tokens.pointers[begin + t], tokens.pointers[begin + t + 1]):
-                    weights.w[tokens.rows[e], y] += gain * (tokens.values[e] if weighted else 1.0)
+                change_token(weights.tokens, begin + t, y, gain, 0.0, weights.w)
             else:
                 m = contexts.of_token[begin + t]
                 contexts.beta[m, y] += gain

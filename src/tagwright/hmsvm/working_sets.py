@@ -32,8 +32,9 @@ REMAINING = 0.05
 PATIENCE = 10
 """A labelling is dropped when its α was 0 after more optimisations of its sequence than that."""
 
-DONE, FULL, UNLIMITED, NOTHING_NEW = 0, 1, 2, 3
-"""How a step ends: done; a working set is full; the optimum of a sequence is infinite; nothing to add."""
+DONE, FULL, NO_ROOM, UNLIMITED, NOTHING_NEW = 0, 1, 2, 3, 4
+"""How a step ends: done; a working set is full; there is no room for new weights; the optimum of a sequence is
+infinite; nothing to add."""
 
 GAINS, GRADIENT, OLD_ALPHA, SHORTFALLS = range(4)
 """Rows of SequenceWork.vectors."""
