@@ -14,10 +14,9 @@ from tagwright.kernels.functions import Kernel
 from tagwright.kernels.gram import GramMatrix
 from tagwright.kernels.vectors import find_contexts
 from tagwright.learners._labels import number_labels
-from tagwright.optim.online import AveragedPerceptron
-from tagwright.scores.expanded import expand
-from tagwright.scores.pattern import find_pattern
-from tagwright.scores.wide_rows import TokenData
+from tagwright.optim.online import AveragedPerceptron, PerceptronWeights
+from tagwright.scores.expanded import LabelledTokens, expand
+from tagwright.scores.growing_weights import GrowingWeights, label_score
 
 
 @pytest.mark.parametrize("boundaries", [True, False])
@@ -28,8 +27,9 @@ def test_every_update_is_the_primal_one(boundaries: bool) -> None:
     encoder, (data,) = Encoder.learn(resolve("s3", text.width), [text])
     data = data._replace(labels=number_labels(flat, ["A", "B", "C"]))
     tokens = expand(encoder, data)
-    pattern = find_pattern(encoder, data, Y, all_states=True, min_count=1)
-    primal = AveragedPerceptron(TokenData.build(encoder, data, pattern, Y), boundaries=boundaries, margin=0.0)
+    labelled = LabelledTokens(data.offsets, data.labels, tokens)
+    weights = GrowingWeights.empty(encoder.n_attributes, Y, dtype=np.float32, averaged=True)
+    primal = AveragedPerceptron(labelled, weights, boundaries=boundaries, margin=0.0)
     contexts, of_token = find_contexts(tokens, encoder.n_attributes)
     gram = GramMatrix(contexts, Kernel("linear"), 16.0)
     dual = DualPerceptron(gram, data, of_token, Y, boundaries=boundaries)
@@ -41,10 +41,8 @@ def test_every_update_is_the_primal_one(boundaries: bool) -> None:
         updates += wrong > 0
         np.testing.assert_array_equal(dual.state.chain.edges, primal.state.chain.weights())
         p = int(data.offsets[i])
-        firsts = pattern.pointers[tokens.attributes[tokens.pointers[p] : tokens.pointers[p + 1]]]
-        expected = [primal.state.weights[firsts + y].sum() for y in range(Y)]  # an attribute has weights for all labels
+        expected = [label_score(tokens, p, primal.state.weights, y) for y in range(Y)]
         np.testing.assert_array_equal(dual.state.scores[:, of_token[p]], expected)
     assert 20 < updates < 120
-    average = np.zeros(pattern.n_weights + 15)
-    primal.add_average(average, 1.0)
-    np.testing.assert_allclose(dual.average()[-15:], average[-15:], atol=1e-12)
+    average = primal.add_average(PerceptronWeights.none(encoder.n_attributes, Y), 1.0)
+    np.testing.assert_allclose(dual.average()[-15:], average.chain, atol=1e-12)
