@@ -48,17 +48,26 @@ def test_conjugate_gradients_find_the_minimum_of_lbfgs() -> None:
 
 
 def test_sgd_comes_near_the_minimum_of_lbfgs() -> None:
+    check_nearness(0.02)
+
+
+def test_item_5_sgd_comes_near_the_minimum_with_a_tag_dictionary() -> None:
+    check_nearness(0.04, tag_dictionary=3)
+
+
+def check_nearness(share: float, **params: int) -> None:
+    """Of the objective that sgd ends with to that of L-BFGS: of the way from the beginning, this share is left."""
     X, y = toy_words(400)
-    exact = CRF("pos", dtype="float64").fit(X, y)
-    near = CRF("pos", dtype="float64", solver="sgd", tolerance=1e-3, random_state=0).fit(X, y)
-    again = CRF("pos", dtype="float64", warm_start=True, max_iterations=1, tolerance=0)
+    exact = CRF("pos", dtype="float64", **params).fit(X, y)
+    near = CRF("pos", dtype="float64", solver="sgd", tolerance=1e-3, random_state=0, **params).fit(X, y)
+    again = CRF("pos", dtype="float64", warm_start=True, max_iterations=1, tolerance=0, **params)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        first = CRF("pos", dtype="float64", max_iterations=1).fit(X, y).objective_curve_[0]
+        first = CRF("pos", dtype="float64", max_iterations=1, **params).fit(X, y).objective_curve_[0]
         again.__dict__.update({k: v for k, v in near.__dict__.items() if k.endswith("_")})
         value = again.fit(X, y).objective_curve_[0]
     print(f"objective: L-BFGS {exact.objective_:.2f}, sgd {value:.2f}, at zero {first:.2f}")
-    assert exact.objective_ <= value < exact.objective_ + 0.02 * (first - exact.objective_)
+    assert exact.objective_ <= value < exact.objective_ + share * (first - exact.objective_)
 
 
 @pytest.mark.parametrize("solver", ALL)

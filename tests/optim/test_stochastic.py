@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from tagwright.arrays import padded
+from tagwright.chain.candidates import Candidates
 from tagwright.chain.forward_backward import Chain
 from tagwright.losses import LOSSES
 from tagwright.losses.run import SentenceRun
@@ -42,8 +43,9 @@ class Plain:
 
     def __init__(
         self, data: TokenData, token_weights: np.ndarray, tokens: TokenAttributes, pattern: Pattern, loss: str,
-        c2: float, free: np.ndarray,
+        c2: float, free: np.ndarray, allowed: np.ndarray,
     ) -> None:  # fmt: skip
+        self.allowed = allowed  # [n, Y]
         n = pattern.n_weights + Y * Y + 2 * Y
         self.token_weights, self.tokens, self.pattern = token_weights, tokens, pattern
         self.loss, self.data, self.decay, self.free = loss, data, 2 * c2 / N, free
@@ -74,6 +76,7 @@ class Plain:
                 row = np.zeros(P)
                 for w, label, value in self.entries(p):
                     row[label] += value * self.w[w]
+                row[:Y][~self.allowed[p]] = -np.inf
                 rows.append(row)
                 labels.append(data.gold[p])
             offsets.append(len(rows))
@@ -93,7 +96,7 @@ class Plain:
                         self.move(w, value * found.emission[r, label])
                 r += 1
         for k, g in enumerate(np.concatenate([part.ravel() for part in edges])):
-            if self.free[n + k]:
+            if self.free[n + k] and g != 0:
                 self.move(n + k, g)
 
 
@@ -106,13 +109,30 @@ def test_the_lazy_kernel_is_the_plain_algorithm(
 ) -> None:
     """With narrow = 1, attributes with two of three labels have rows, too."""
     monkeypatch.setattr(wide_rows, "NARROW", narrow)
+    check_kernel(epochs, loss, weighted=weighted, restricted=False)
+
+
+@pytest.mark.parametrize("epochs", [1, 3])
+def test_item_5_labels_that_are_no_candidates_are_as_good_as_forbidden(epochs: int) -> None:
+    check_kernel(epochs, "sequence_log", weighted=False, restricted=True)
+
+
+def check_kernel(epochs: int, loss: str, *, weighted: bool, restricted: bool) -> None:
+    """restricted: tokens may have one label, two or three."""
     data, token_weights, tokens, given = make(epochs, weighted)
+    rng = np.random.default_rng(8)
+    sets = np.array([[1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 1, 0], [0, 1, 1], [1, 1, 1]], np.bool_)
+    rows = [rng.choice(np.flatnonzero(sets[:, y])) if restricted else len(sets) - 1 for y in data.gold]
+    pointers, labels = np.concatenate([[0], np.cumsum(sets.sum(1))]), np.nonzero(sets)[1].astype(np.uint16)
+    candidates = Candidates(np.array(rows, np.int32), pointers, labels) if restricted else None
     n = given.n_weights
     free = np.ones(n + Y * Y + 2 * Y, np.bool_)
     free[[n + 1, n + Y * Y + 2]] = False
-    training = AveragedAdaGrad(np.zeros(len(free)), data, token_weights, LOSSES[loss], free=free, c2=0.4, seed=5)
+    training = AveragedAdaGrad(
+        np.zeros(len(free)), data, token_weights, LOSSES[loss], free=free, c2=0.4, seed=5, candidates=candidates
+    )
     found = minimise_stochastic(training, max_epochs=epochs, tolerance=0)
-    plain = Plain(data, token_weights, tokens, given, loss, 0.4, free)
+    plain = Plain(data, token_weights, tokens, given, loss, 0.4, free, sets[rows])
     for epoch in range(1, epochs + 1):
         order = training.order(epoch)
         for first in range(0, N, BATCH):

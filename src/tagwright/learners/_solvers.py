@@ -136,7 +136,10 @@ def _solve_stochastic(
     weights = np.ones(data.n_tokens) if problem.weights is None else problem.weights
     tokens = TokenData.build(scores.encoder, data, scores.pattern, scores.n_labels)
     start = problem.start.astype(scores.dtype)
-    training = AveragedAdaGrad(start, tokens, weights, problem.loss, free=problem.free, c2=problem.c2, seed=seed)
+    training = AveragedAdaGrad(
+        start, tokens, weights, problem.loss, free=problem.free, c2=problem.c2, seed=seed,
+        candidates=problem.candidates_of(data),
+    )  # fmt: skip
     if stored is not None:
         training.curve = tuple(stored["curve"].tolist())
         training.state = AdaGradState(*(stored[name] for name in AdaGradState._fields))

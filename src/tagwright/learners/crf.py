@@ -309,8 +309,8 @@ class CRF(LinearChain):
                 raise ParameterError(
                     f"loss={self.loss!r} cannot go with {what}; use a sequence loss, or leave that out"
                 )
-            if self.solver == "sgd":
-                raise ParameterError(f"solver='sgd' cannot go with {what}; use another solver, or leave that out")
+            if self.solver == "sgd" and self.order > 1:
+                raise ParameterError("solver='sgd' cannot go with order=2; use another solver, or leave that out")
 
     def _choose_loss(self) -> Loss:
         return LOSSES[self.loss]

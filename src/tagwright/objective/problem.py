@@ -9,6 +9,7 @@ import numpy as np
 
 from tagwright.arrays import Bools, Doubles, Longs, Workers
 from tagwright.attributes.lexicon import TagDictionary
+from tagwright.chain.candidates import Candidates
 from tagwright.chain.label_chain import ChainScores
 from tagwright.encode.batch import Batch
 from tagwright.losses.run import Loss
@@ -61,6 +62,11 @@ class TrainingProblem:
     def split(self, vector: Doubles) -> WeightParts:
         """Views of a weight vector, or of a gradient."""
         return WeightParts.split(vector, self.scores.n_labels, self.n_trigrams)
+
+    def candidates_of(self, data: Batch) -> Candidates | None:
+        """The labels that tokens of this data may have; None: all."""
+        words = self.dictionary
+        return None if words is None else Candidates(words.find(data.forms), words.pointers, words.labels)
 
     def objective(self, workers: Workers) -> TrainingObjective:
         """The loss as a function of the weights."""

@@ -21,7 +21,6 @@ from typing import cast
 import numpy as np
 
 from tagwright.arrays import Doubles, Floats, Longs, Stage, Workers, cut_evenly, empty_rows, zero_rows
-from tagwright.chain.candidates import Candidates
 from tagwright.chain.forward_backward import Chain
 from tagwright.chain.label_chain import LabelChain
 from tagwright.chain.second_order import SecondOrderChain
@@ -79,12 +78,9 @@ class ThreadedObjective:
         shape = (max(self._size(block) for block in self.blocks), scores.width)
         self._buffers = [empty_rows(shape, scores.dtype) for _ in range(1 if workers.n_jobs == 1 else 2)]
         self._fixed = np.flatnonzero(~problem.free)
-        words = problem.dictionary
-        self.candidates = (
-            None if words is None else Candidates(words.find(self.data.forms), words.pointers, words.labels)
-        )
+        self.candidates = problem.candidates_of(self.data)
         self._sequences = None
-        if problem.loss.rate is not None and problem.keys is None and words is None:
+        if problem.loss.rate is not None and problem.keys is None and self.candidates is None:
             self._sequences = SequencePass(self.data, self.token_weights, self._locations, self.runs)
 
     def __call__(self, vector: Doubles, reference: float = 0.0) -> ValueAndGradient:

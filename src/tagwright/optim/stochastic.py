@@ -31,7 +31,9 @@ from numpy.typing import NDArray
 
 from tagwright._jit import natural, tight_kernel
 from tagwright.arrays import Bools, Doubles, Floats, Ints, Longs, empty_rows, inner, padded, zero_rows
+from tagwright.chain.candidates import Candidates
 from tagwright.chain.forward_backward import Chain
+from tagwright.encode.batch import spread
 from tagwright.losses.run import Loss, SentenceRun
 from tagwright.optim.descent import Minimum, Reason, flattened
 from tagwright.scores.wide_rows import PREFETCH_DISTANCE, TokenData, add_token_scores, prefetch_token
@@ -157,7 +159,7 @@ def learn_batch(
             row += 1
     base = state.weights.shape[0] - free.shape[0]
     for k in range(free.shape[0]):
-        if free[k]:
+        if free[k] and gradient.chain[k] != 0.0:
             move(base + k, gradient.chain[k], now, decay, state)
 
 
@@ -175,10 +177,12 @@ class AveragedAdaGrad:
 
     def __init__(
         self, start: Floats, data: TokenData, token_weights: Doubles, loss: Loss, *, free: Bools, c2: float,
-        seed: int | None,
+        seed: int | None, candidates: Candidates | None = None,
     ) -> None:  # fmt: skip
-        """`start` and `free`: of all weights, laid out by the pattern that was given."""
+        """`start` and `free`: of all weights, laid out by the pattern that was given; candidates: the labels that
+        tokens may have."""
         self.data, self.token_weights, self.loss, self.c2 = data, token_weights, loss, c2
+        self.candidates = candidates
         Y = data.pattern.n_labels
         self.n_chain = Y * Y + 2 * Y
         self.n_attributes = len(start) - self.n_chain
@@ -211,7 +215,8 @@ class AveragedAdaGrad:
         offsets = np.empty(len(order) + 1, np.int64)
         score_batch(order, data, self.token_weights, weights, offsets, self._batch)
         n = offsets[-1]
-        batch = SentenceRun(self._batch.emission[:n], offsets, self._batch.gold[:n], self._batch.weights[:n])
+        rows, candidates = self._batch.emission[:n], self._candidates_of(order)
+        batch = SentenceRun(rows, offsets, self._batch.gold[:n], self._batch.weights[:n], candidates)
         scores = weights[len(weights) - self.n_chain :]
         transition, ends = scores[: Y * Y].reshape(Y, Y), scores[Y * Y :].reshape(2, Y)
         chain = Chain.build(transition, ends[0], ends[1], weights.dtype.type)
@@ -220,6 +225,14 @@ class AveragedAdaGrad:
         of_chain = np.concatenate([found.transition.ravel(), found.start, found.stop])
         gradient = BatchGradient(value, found.emission, of_chain)
         learn_batch(order, data, gradient, self.free, self.decay, self.state, self._active)
+
+    def _candidates_of(self, order: Longs) -> Candidates | None:
+        """Those of a batch."""
+        if self.candidates is None:
+            return None
+        begins = self.data.offsets[order]
+        tokens = spread(begins, self.data.offsets[order + 1] - begins)
+        return self.candidates._replace(rows=self.candidates.rows[tokens])
 
     def settle(self) -> None:
         """The end of an epoch: every weight pays the penalty that it owes."""
