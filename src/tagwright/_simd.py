@@ -110,7 +110,7 @@ def sums_at_least(row: Floats, bonus: Floats, limit: float, index: int) -> int:
 
 def lowest_bit(bits: int) -> int:
     """The index of the lowest bit that is set; there is one."""
-    return (bits & -bits).bit_length() - 1
+    return int(bits & -bits).bit_length() - 1
 
 
 def load_bytes(letters: NDArray[np.uint8], p: int, n: int) -> int:

@@ -13,13 +13,13 @@ from cli.commands import Result, Run, train
 from tagwright.cli import main
 from tagwright.datasets import sample_path
 
-COMPILING = re.compile(r"^tagwright: note: compiling kernels.*\n", re.MULTILINE)
+COMPILING = re.compile(r"^tagwright: note: (compiling kernels|waiting for another process).*\n", re.MULTILINE)
 
 
 @pytest.fixture
 def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Run:
-    """Run a command in this process; `stdin` is what it reads from a pipe. Whether kernels were met before is chance:
-    the note about it is left out (test_processes.py has it)."""
+    """Run a command in this process; `stdin` is what it reads from a pipe. Whether kernels were met before, or
+    another process compiles them, is chance: the note about it is left out (test_processes.py has it)."""
 
     def call(*argv: object, stdin: str | bytes = b"") -> Result:
         data = stdin.encode() if isinstance(stdin, str) else stdin

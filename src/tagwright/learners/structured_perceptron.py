@@ -19,8 +19,6 @@ from tagwright.learners._estimator import FLAG, NOT_NEGATIVE, WHOLE, fitted, par
 from tagwright.learners._labels import Labels
 from tagwright.learners._watch import DevSet, Watch, all_callbacks, warn_of_end
 from tagwright.optim.progress import Progress
-from tagwright.scores.expanded import LabelledTokens, expand_frequent
-from tagwright.scores.growing_weights import GrowingWeights, LearnedWeights
 from tagwright.scores.linear import LinearMap
 from tagwright.scores.pattern import Pattern, find_pattern
 
@@ -71,6 +69,8 @@ class StructuredPerceptron(SequenceTagger):
     def _fit(self, X: Sentences, y: Labels, X_dev: Sentences | None, y_dev: Labels | None, before: Self | None) -> None:
         """Train online."""
         from tagwright.optim.online import AveragedPerceptron
+        from tagwright.scores.expanded import LabelledTokens, expand_frequent
+        from tagwright.scores.growing_weights import GrowingWeights
 
         _, names, encoder, data = self._read_training(X, y)
         self.labels_, self.encoder_ = names, encoder
@@ -97,6 +97,7 @@ class StructuredPerceptron(SequenceTagger):
         """The weights of attributes and of the chain that there are at the beginning: those of the model before; with
         0, those of pairs that training has, where there are to be no others."""
         from tagwright.learners._weights import known_pattern, transfer_weights
+        from tagwright.scores.growing_weights import LearnedWeights
 
         encoder, names, Y = self.encoder_, self.labels_, len(self.labels_)
         if not self.all_possible_states:
