@@ -189,6 +189,16 @@ def test_tag_asks_where_tags_are_not_those_of_the_model(run: Run, folder: Path) 
     assert run("tag", folder / "pairs.tw", stdin="The dog and/or cat\n").out.count("/") == 5
 
 
+def test_tag_asks_where_many_words_have_tags_of_another_corpus(run: Run, folder: Path) -> None:
+    """Ten words with the same sign in them are no chance; two may be."""
+    for text in ("the|at old|jj house|nn\n" * 4, "the|at\nold|jj\n" * 5, "the_at old_jj\n" * 5):
+        message = f"every token looks like word{text[3]}TAG ('{text[:6]}'), but hardly a tag is a label of the model"
+        refused(run("tag", folder / "pairs.tw", stdin=text), message, "--format slashed --separator")
+        found = run("tag", folder / "pairs.tw", "--separator", text[3], stdin=text)
+        assert (found.code, found.out.count(text[3])) == (0, text.count(text[3]))
+    assert run("tag", folder / "pairs.tw", stdin="New_York grew_up\n").code == 0
+
+
 # ---- 3: odd choices are said ----
 
 
@@ -241,6 +251,9 @@ def test_the_format_given_in_training_is_that_of_dev_test_and_evaluate(run: Run,
 def test_raw_brown_is_recognised(run: Run, folder: Path, tmp_path: Path) -> None:
     """Blank lines, and a tab in front of every sentence."""
     assert (folder / "brown").read_text().startswith("\n\n\t")
+    (tmp_path / "other").write_text((folder / "brown").read_text().replace("/", "|"))
+    cure = "column 0 is empty, expected a field; if these are words with their tags, say what stands between: "
+    refused(run("train", tmp_path / "other", "--out", tmp_path / "m.tw"), f"other:3: {cure}--separator '|'")
     found = run("train", folder / "brown", "--out", tmp_path / "m.tw", "--set", "max_iterations=3")
     assert found.code == 0
     assert " in 80 sentences of brown " in found.out

@@ -269,20 +269,30 @@ def _split_carefully(rows: list[str], lines: Lines, number: int, layout: Layout)
                 "missing, or choose other input columns",
                 location=location,
             )
-        refuse_empty(fields, sorted(used), layout, "write one (often '_' or 'O') between the tabs", location)
+        if "" in fields:
+            cure = _cure_of_tags(line) or "write one (often '_' or 'O') between the tabs"
+            refuse_empty(fields, sorted(used), layout, cure, location)
         table.append(fields)
     return table
 
 
 def _cure_of_width(line: str) -> str:
     """What may be wrong with a line that has another number of fields."""
+    cure = _cure_of_tags(line)
+    if cure:
+        return cure
+    if len(line.split()) == 1:
+        return "add what is missing, or name the format (--format)"
+    return "correct the line (a line between sentences must be blank; a field cannot hold the separator)"
+
+
+def _cure_of_tags(line: str) -> str:
+    """What to do if this is a line of words with tags; nothing if it is not."""
     tokens = line.split()
     for mark in "/_|":
         if all(0 < token.rfind(mark) < len(token) - 1 for token in tokens):
             return f"if these are words with their tags, say what stands between: --separator {mark!r}"
-    if len(tokens) == 1:
-        return "add what is missing, or name the format (--format)"
-    return "correct the line (a line between sentences must be blank; a field cannot hold the separator)"
+    return ""
 
 
 def refuse_empty(fields: Sequence[str], used: Iterable[int], layout: Layout, cure: str, location: str) -> None:

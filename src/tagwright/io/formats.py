@@ -20,8 +20,9 @@ does:
 
 "Every line" means the first sentence: up to 32 lines, up to the first blank line. So text with a sentence on each line
 is plain, text with a word on each line is columns, and a labelled file can be tagged as it is (its labels are ignored).
-What looks like labelled text but has none of the model's labels is not taken for plain text: the user is asked
-(`ask_if_unclear`). A format that the user gave in training is that of other labelled files too.
+What looks like labelled text but has none of the model's labels, or where there is no model to know them, is not taken
+for words: the user is asked (`ask_if_unclear`, `ask_if_tagged`). A format that the user gave in training is that of
+other labelled files too.
 What the rules cannot know must be said (`format="plain"`): lines of one word that are sentences; text of two-word lines
 in paragraphs. From a terminal or a slow pipe, detection waits for the first blank line, 32 lines or the end of input;
 with a format given, nothing waits.
@@ -91,11 +92,12 @@ def detect_format(
         return trained.format
     sample = Sample(head, labelled, n_inputs, trained, labels, separator)
     found = max(FORMATS.values(), key=lambda format: format.detect(sample)).name
-    if found == PlainFormat.name and trained is not None and trained.n_inputs == 1:
-        ask_if_unclear(sample, name)
     words_alone = found == PlainFormat.name or (found == ColumnsFormat.name and even_width(sample.rows) == 1)
-    if words_alone and not labelled and trained is None:
-        ask_if_tagged(sample, name)
+    if words_alone and not labelled:
+        if trained is None:
+            ask_if_tagged(sample, name)
+        elif trained.n_inputs == 1:
+            ask_if_unclear(sample, name)
     return found
 
 
@@ -118,7 +120,8 @@ def ask_if_unclear(sample: Sample, name: str) -> None:
     for mark in dict.fromkeys((sample.mark, *MARKS)):
         parts = split_tokens(tokens, mark)
         known = 2 * sum(tag in sample.labels for _, tag in parts) >= len(parts)
-        if len(tokens) > 1 and all(word and tag for word, tag in parts) and (known or mark == sample.mark):
+        sure = known or mark == sample.mark or len(tokens) >= ENOUGH
+        if len(tokens) > 1 and sure and all(word and tag for word, tag in parts):
             raise DataError(
                 f"every token looks like word{mark}TAG ({tokens[0][:40]!r}), "
                 + (
