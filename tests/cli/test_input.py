@@ -196,6 +196,8 @@ def test_tag_asks_where_many_words_have_tags_of_another_corpus(run: Run, folder:
         refused(run("tag", folder / "pairs.tw", stdin=text), message, "--format slashed --separator")
         found = run("tag", folder / "pairs.tw", "--separator", text[3], stdin=text)
         assert (found.code, found.out.count(text[3])) == (0, text.count(text[3]))
+    most = "<s id=1>\nthe_at old_jj house_nn\n" * 4
+    refused(run("tag", folder / "pairs.tw", stdin=most), "most tokens look like word_TAG ('<s'), but hardly a tag")
     assert run("tag", folder / "pairs.tw", stdin="New_York grew_up\n").code == 0
 
 

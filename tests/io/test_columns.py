@@ -97,6 +97,12 @@ def test_tagging_refuses_lines_of_another_width_than_the_first() -> None:
         assert "as on the first line" in refusal(text, label=None, format="columns")[1]
 
 
+def test_names_of_columns_are_words_where_no_labels_are_read() -> None:
+    assert read("word\ttag\na\tX\n", label=None, inputs=[0])[0].items == ["word", "a"]
+    assert read("word NN\n")[0].items == ["word"]
+    assert read("word TAG\nword TAG\n")[0].items == ["word", "word"]
+
+
 @pytest.mark.parametrize(
     ("text", "options", "location", "message"),
     [
@@ -118,6 +124,10 @@ def test_tagging_refuses_lines_of_another_width_than_the_first() -> None:
         ("a X\n", {"inputs": [0, 1]}, 1, "column 1 is asked for as an input and as the label"),
         ("a X\n", {"n_inputs": 3}, 1, "there is no column 2"),
         ("a X\n", {"inputs": [5]}, 1, "there is no column 5"),
+        ("\nword\ttag\na\tX\n", {}, 2, "names of columns, 'word' and 'tag', expected a word and its label; delete"),
+        ("Sentence Word POS\n1 a X\n", {}, 1, "or write it as: # global.columns = Sentence Word POS"),
+        ("a,X\nb,Y\n", {}, 1, "columns are separated by tabs or spaces: write tabs, for example with: tr ',' '\\t'"),
+        ("id;new_word;a_tag\n", {}, 1, "write tabs, for example with: tr ';' '\\t'"),
     ],
 )
 def test_bad_files(text: str, options: dict[str, Any], location: int, message: str) -> None:

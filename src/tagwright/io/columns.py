@@ -23,6 +23,11 @@ from tagwright.io.layout import Column, ColumnChoice, Layout, choose_columns
 from tagwright.io.lines import HEADER, Lines, read_blocks
 from tagwright.sequence import Sentence
 
+NAMES_OF_WORDS = {"word", "words", "token", "tokens", "form", "text"}
+NAMES_OF_LABELS = {"label", "labels", "tag", "tags", "upos", "xpos", "entity", "iob"} | {
+    name + ending for name in ("pos", "chunk", "ner") for ending in ("", "_tag", "_tags")
+}
+
 
 class ColumnsFormat(Format):
     """One word per line, its columns separated by tabs or spaces."""
@@ -78,6 +83,8 @@ class ColumnsFormat(Format):
                 location=location,
             )
         target, chosen = choose_columns(choice, width, names, location)
+        if target is not None and choice.labelled and not names:
+            refuse_names([split_line(row) for row in rows], chosen, target, location)
         input_names = tuple(names[i] for i in chosen) if len(names) > max(chosen) else ()
         label_name = names[target] if target is not None and len(names) > target else ""
         return Layout(self.name, target, chosen, input_names, width, label_name)
@@ -179,6 +186,20 @@ def inputs_like_training(trained: Layout, names: Sequence[str], row: str, locati
     return inputs
 
 
+def refuse_names(rows: Sequence[Sequence[str]], inputs: Sequence[int], label: int, location: str) -> None:
+    """Refuse a first line that names the columns in another way than this format does: it would be a word with its
+    label. The second line is unlike it."""
+    first = rows[0]
+    words = [first[i] for i in inputs if first[i].casefold() in NAMES_OF_WORDS]
+    again = len(rows) < 2 or first[label] in rows[1]
+    if words and first[label].casefold() in NAMES_OF_LABELS and not again:
+        raise DataError(
+            f"found what look like names of columns, {words[0]!r} and {first[label]!r}, expected a word and its label; "
+            f"delete the line, or write it as: # global.columns = {' '.join(first)}",
+            location=location,
+        )
+
+
 def is_among(name: str, names: Sequence[str]) -> bool:
     """Whether a column has this name; names are compared without regard to case."""
     return name.casefold() in [other.casefold() for other in names]
@@ -278,6 +299,9 @@ def _split_carefully(rows: list[str], lines: Lines, number: int, layout: Layout)
 
 def _cure_of_width(line: str) -> str:
     """What may be wrong with a line that has another number of fields."""
+    mark = next((mark for mark in ",;" if len(line.split()) == 1 and mark in line.strip(mark)), None)
+    if mark is not None:
+        return f"columns are separated by tabs or spaces: write tabs, for example with: tr {mark!r} '\\t'"
     cure = _cure_of_tags(line)
     if cure:
         return cure

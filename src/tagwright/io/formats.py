@@ -101,12 +101,17 @@ def detect_format(
     return found
 
 
+def looks_tagged(parts: Sequence[tuple[str, str]]) -> bool:
+    """Whether all of a few tokens have a word and a tag, or most of many."""
+    n = sum(word != "" and tag != "" for word, tag in parts)
+    return n == len(parts) if len(parts) < ENOUGH else 2 * n > len(parts)
+
+
 def ask_if_tagged(sample: Sample, name: str) -> None:
     """Refuse what should be words alone, without a model to tell, but looks like words with tags."""
     tokens = [token for line in sample.rows for token in list_tokens(line)]
     for mark in MARKS:
-        n = sum(word != "" and tag != "" for word, tag in split_tokens(tokens, mark))
-        if len(tokens) >= ENOUGH and 3 * n > 2 * len(tokens):
+        if len(tokens) >= ENOUGH and looks_tagged(split_tokens(tokens, mark)):
             raise DataError(
                 f"most tokens look like word{mark}TAG ({tokens[0][:40]!r}); say whether these are words with tags "
                 f"(--format slashed --separator {mark!r}) or words alone (--format plain, or columns)",
@@ -121,9 +126,10 @@ def ask_if_unclear(sample: Sample, name: str) -> None:
         parts = split_tokens(tokens, mark)
         known = 2 * sum(tag in sample.labels for _, tag in parts) >= len(parts)
         sure = known or mark == sample.mark or len(tokens) >= ENOUGH
-        if len(tokens) > 1 and sure and all(word and tag for word, tag in parts):
+        if len(tokens) > 1 and sure and looks_tagged(parts):
             raise DataError(
-                f"every token looks like word{mark}TAG ({tokens[0][:40]!r}), "
+                f"{'every token looks' if all(map(all, parts)) else 'most tokens look'} like word{mark}TAG "
+                f"({tokens[0][:40]!r}), "
                 + (
                     f"with a separator that is not {sample.mark!r}"
                     if known
