@@ -39,6 +39,8 @@ def refused(text: str, **options: Any) -> str:
         (["[" + FIRST + "]"], {}),
         (["[", FIRST], {}),
         (["{", '"tokens": ["a"],'], {"labelled": False}),
+        (["[", " {", '  "tokens": ["a"],'], {"labelled": False}),
+        ([' {"id" : 1, "tokens":'], {"labelled": False}),
         (['[["The", "DT"]]'], {"labelled": False}),
     ],
 )

@@ -23,8 +23,7 @@ from tagwright.sequence import Sentence
 
 WORD_KEYS = ("tokens", "words")
 LABEL_KEY = "tags"  # where labels go that have no key yet
-OBJECT = re.compile(r'\s*\{\s*"[^"]*"\s*:')
-MEMBER = re.compile(r'\s*"[^"]*"\s*:')
+BEGINNING = re.compile(r'\s*(?:\[\s*)?\{\s*"[^"]*"\s*:')  # of an object, or of an array of them
 
 Object = dict[str, Any]
 
@@ -40,9 +39,8 @@ class JsonLinesFormat(Format):
     sentence_end = "one JSON object per line"
 
     def detect(self, sample: Sample) -> float:
-        rows = [*sample.rows[:2], ""]
-        nested = rows[0].strip() in ("[", "{") and (OBJECT.match(rows[1]) or MEMBER.match(rows[1]))
-        return 0.98 if rows[0] and (OBJECT.match(rows[0]) or nested or _is_array(rows[0])) else 0.0
+        rows = sample.rows[:3]  # of an object over several lines, which is refused
+        return 0.98 if rows and (BEGINNING.match("\n".join(rows)) or _is_array(rows[0])) else 0.0
 
     def find_layout(self, lines: Lines, choice: ColumnChoice) -> Layout:
         """The keys of inputs and labels, from the first object. Inputs are columns 0, 1 ..., the label is the next."""
