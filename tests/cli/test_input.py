@@ -215,6 +215,16 @@ def test_heads_are_not_learned_as_labels_without_a_note(run: Run, folder: Path, 
     assert "--column" not in run(command, folder / "three", *more, *quick).err
 
 
+@pytest.mark.parametrize("argv", [["train", "--dev"], ["compare", "--folds", "2", "--test"]])
+def test_labels_of_another_column_are_said(run: Run, folder: Path, tmp_path: Path, argv: list[str]) -> None:
+    """Held-out sentences of other labels had an accuracy of 0, and nothing said why."""
+    options = ["--learner", "hmm", "--out", tmp_path / "m.tw"] if argv[0] == "train" else ["--learners", "hmm"]
+    (tmp_path / "x.conllu").write_text("1\tThe\t_\tDET\tDT" + "\t_" * 5 + "\n\n")
+    found = run(*argv, tmp_path / "x.conllu", folder / "pairs", *options)
+    assert "note: x.conllu: most labels (DET) are none of pairs and count as errors. Is this the right" in found.err
+    assert run(*argv, folder / "slashed", folder / "pairs", *options).err == ""
+
+
 def test_other_odd_choices_are_said(run: Run, rows: Rows, tmp_path: Path) -> None:
     quick = ["--learner", "hmm", "--out", tmp_path / "m.tw"]
     number = iter(range(10**6))
@@ -362,6 +372,7 @@ def test_files_that_are_not_alike_are_named(run: Run, folder: Path, tmp_path: Pa
     refused(run("train", pairs, three, *out), f"{three}: found 3 columns", "expected 2 columns", f"as in {pairs}")
     refused(run("tag", folder / "pairs.tw", pairs, plain, "-o", tmp_path / "o"), f"{plain}: found plain text, unlike")
     assert not any(tmp_path.iterdir())
+    refused(run("train", pairs, folder / "lines.jsonl", *out), "lines.jsonl: found jsonl text; expected 2 columns")
     mixed = run("tag", folder / "pairs.tw", plain, folder / "slashed")
     assert mixed.out.splitlines()[:80] == mixed.out.splitlines()[80:]
 

@@ -15,7 +15,7 @@ from typing import Any
 from tqdm import tqdm
 
 from tagwright.cli.console import note, print_json
-from tagwright.cli.corpus import LabelledFile, collect, note_odd_choice, open_like, open_training
+from tagwright.cli.corpus import LabelledFile, collect, note_odd_choice, note_other_labels, open_like, open_training
 from tagwright.cli.interrupt import Stop
 from tagwright.cli.output import check_target
 from tagwright.cli.settings import check_learner, find_features, make_learner, share_settings
@@ -75,7 +75,9 @@ def read_plan(arguments: Namespace) -> tuple[LabelledFile, Plan]:
     options = {name: getattr(arguments, name) for name in ("folds", "draws", "size", "sizes")}
     for name in ("dev", "test"):
         file = getattr(arguments, name)
-        options[name] = None if file is None else collect(open_like(file, corpus.layout, encoding=arguments.encoding))
+        if file is not None:
+            options[name] = collect(open_like(file, corpus.layout, encoding=arguments.encoding))
+            note_other_labels(arguments, corpus, options[name])
     return corpus, make_plan(systems, corpus, random_state=arguments.seed, **options)
 
 

@@ -15,6 +15,7 @@ from tagwright.cli.sources import SAMPLE, find_sources, read_together
 from tagwright.errors import DataError, ParameterError
 from tagwright.io import FORMATS, Layout, Sentences, read_like, read_sentences
 from tagwright.io.crfsuite import LAYOUT as CRFSUITE_LAYOUT
+from tagwright.io.formats import format_of_ending
 from tagwright.io.lines import Lines
 from tagwright.io.sentences import no_sentences
 from tagwright.learners import SequenceTagger
@@ -53,6 +54,12 @@ def open_training(arguments: Namespace, names: Sequence[str]) -> Sentences:
 
     def open_one(source: str) -> Sentences:
         if first:
+            if format_of_ending(source) not in (None, first[0].format) and arguments.format == "auto":
+                raise DataError(
+                    f"found {format_of_ending(source)} text; expected {describe_layout(first[0])}, as in {sources[0]}: "
+                    "train on files that are alike",
+                    location=source,
+                )
             options["format"] = first[0].format
         sentences = read_sentences(source, **options)
         first.append(sentences.layout)
@@ -154,6 +161,18 @@ def note_odd_choice(arguments: Namespace, corpus: LabelledFile) -> None:
         if n > FEW and 2 * _count_numbers(words) > n:
             which = layout.describe_inputs().partition(",")[0]
             note(f"{corpus.name}: the words are those of column {which}, mostly numbers; --inputs chooses others")
+
+
+def note_other_labels(arguments: Namespace, corpus: LabelledFile, held_out: LabelledFile) -> None:
+    """Say so where most labels of held-out sentences are none of the training sentences: all scores will be low."""
+    labels = Counter(chain.from_iterable(held_out.y))
+    known = set(chain.from_iterable(corpus.y))
+    other = [label for label, _ in labels.most_common() if label not in known]
+    if not arguments.quiet and 2 * sum(labels[label] for label in other) > labels.total():
+        note(
+            f"{held_out.name}: most labels ({', '.join(other[:5])}{', ...' if len(other) > 5 else ''}) are none of "
+            f"{corpus.name} and count as errors. Is this the right column?"
+        )
 
 
 def note_odd_lengths(corpus: LabelledFile) -> None:

@@ -16,7 +16,16 @@ from typing import Any, NamedTuple
 from tagwright import __version__
 from tagwright.attributes.clusters import WordClusters
 from tagwright.cli.console import compiling, note, print_json
-from tagwright.cli.corpus import LabelledFile, collect, hold_out, is_share, note_odd_choice, open_like, open_training
+from tagwright.cli.corpus import (
+    LabelledFile,
+    collect,
+    hold_out,
+    is_share,
+    note_odd_choice,
+    note_other_labels,
+    open_like,
+    open_training,
+)
 from tagwright.cli.interrupt import Stop
 from tagwright.cli.output import check_target
 from tagwright.cli.report import Tagged, count, tag_corpus
@@ -72,7 +81,9 @@ def read_corpora(arguments: Namespace, model: SequenceTagger) -> tuple[LabelledF
         return corpus, None
     if is_share(arguments.dev):
         return hold_out(corpus, arguments.dev)
-    return corpus, collect(open_like(arguments.dev, corpus.layout, encoding=arguments.encoding))
+    dev = collect(open_like(arguments.dev, corpus.layout, encoding=arguments.encoding))
+    note_other_labels(arguments, corpus, dev)
+    return corpus, dev
 
 
 def remember(arguments: Namespace, corpus: LabelledFile, stop: Stop) -> dict[str, Any]:
