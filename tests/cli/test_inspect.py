@@ -205,7 +205,10 @@ def test_attributes_of_columns(run: Run, chunker: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--attributes", "dog"], "found the token 'dog', expected 2 columns joined by slashes"),
+        (
+            ["--attributes", "dog"],
+            "expected 2 columns joined by slashes, as the model was trained on; write dog/COLUMN",
+        ),
         (["--attributes", " "], "found no tokens, expected a sentence"),
         (["--label", "B-NPP"], "--label: the model has no label 'B-NPP'; it has: B-ADJP"),
     ],

@@ -132,6 +132,13 @@ def test_sentences_of_other_formats_are_written_from_their_items() -> None:
     ]
 
 
+def test_a_long_sentence_needs_no_white_space() -> None:
+    """Compact JSON was called an overlong word."""
+    record = {"tokens": ["a"] * 30_000, "tags": ["X"] * 30_000}
+    (sentence,) = read(json.dumps(record, separators=(",", ":")))
+    assert len(sentence) == 30_000
+
+
 def test_objects_without_words_are_not_learned_from() -> None:
     assert [len(sentence) for sentence in read(FIRST + '\n{"tokens": [], "tags": []}\n' + FIRST)] == [2, 2]
     assert "found no sentences" in refused('{"tokens": [], "tags": []}')

@@ -210,7 +210,8 @@ def _read_item(token: str, width: int) -> str | tuple[str, ...]:
     fields = token.rsplit("/", width - 1)
     if len(fields) != width or "" in fields:
         raise DataError(
-            f"found the token {token!r}, expected {width} columns joined by slashes, as the model was trained on",
+            f"found the token {token!r}, expected {width} columns joined by slashes, as the model was trained "
+            f"on; write {'/'.join([token.partition('/')[0], *['COLUMN'] * (width - 1)])}",
             location="--attributes",
         )
     return tuple(fields)
