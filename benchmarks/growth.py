@@ -4,11 +4,12 @@
 
 One quantity grows, the others stay. Every point is measured in a process of its own: a CRF on UD English EWT (Penn
 tags, preset `pos`), made longer, relabelled or reshaped (grown_text.py), a few iterations of L-BFGS. The curves are
-tokens, labels, dictionary (labels again, with a tag dictionary), pruning (what that loses), attributes, length and
-threads.
+tokens, labels, dictionary (labels again, with a tag dictionary), pruning (what that loses), attributes, length,
+threads, and learners: labels again, for every learner with its defaults, on fewer tokens.
 
     pass       one loss and gradient: the median of all but the first
     prepare    the rest of the training: encoding, patterns, the solver's own work
+    round      of a learner: the time between two reports, the median; without any, the whole training
     tag        labels for the dev text, a token
     memory     the most that the process held until the training was done, beyond what it held before the text was made
 
@@ -28,7 +29,7 @@ import time
 from argparse import ArgumentParser
 from collections.abc import Iterator
 from contextlib import contextmanager
-from itertools import combinations
+from itertools import combinations, pairwise
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -36,14 +37,19 @@ from typing import Any
 from benchmarks.corpora import add_data_option, read_task, words_alone
 from benchmarks.grown_text import Text, lengthen, relabel, reshape
 from benchmarks.growth_report import print_curve, write_report
+from tagwright.learners import LEARNERS, SequenceTagger
 from tagwright.learners.crf import CRF
 from tagwright.metrics import evaluate
 from tagwright.objective.threads import ThreadedObjective
+from tagwright.optim.progress import Progress
 
 DOCS = Path(__file__).parents[1] / "docs"
 BASE = {"tokens": 100_000, "labels": 50, "conjunctions": None, "length": None, "threads": 1, "dictionary": 0,
-        "iterations": 3}  # fmt: skip
-CURVES: dict[str, list[dict[str, Any]]] = {
+        "iterations": 3, "learner": ""}  # fmt: skip
+MOST_LABELS = {"adaboost": 200, "kernel-perceptron": 200}
+"""Of learners that would take hours, or much memory, with more."""
+Points = list[dict[str, Any]]
+CURVES: dict[str, Points] = {
     "tokens": [{"tokens": n} for n in (10_000, 100_000, 1_000_000, 10_000_000)],
     "labels": [{"labels": n} for n in (9, 50, 200, 1_000)],
     "dictionary": [{"labels": n, "dictionary": 3} for n in (9, 50, 200, 1_000)],
@@ -51,8 +57,14 @@ CURVES: dict[str, list[dict[str, Any]]] = {
     "length": [{"length": n} for n in (10, 100, 1_000, 10_000)],
     "threads": [{"tokens": 200_000, "threads": n} for n in (1, 2)],
     "pruning": [{"tokens": 10_000, "labels": 1_000, "iterations": 40, "dictionary": n} for n in (0, 3)],
+    "learners": [
+        {"tokens": 10_000, "labels": n, "learner": name, "iterations": 4}
+        for name in LEARNERS
+        for n in (9, 50, 200, 1_000)
+        if n <= MOST_LABELS.get(name, n)
+    ],
 }
-QUICK = {
+QUICK: dict[str, Points] = {
     "tokens": [{"tokens": n} for n in (5_000, 20_000, 80_000)],
     "labels": [{"tokens": 10_000, "labels": n} for n in (9, 50, 200)],
     "dictionary": [{"tokens": 10_000, "labels": n, "dictionary": 3} for n in (9, 50, 200)],
@@ -60,6 +72,7 @@ QUICK = {
     "length": [{"tokens": 20_000, "length": n} for n in (10, 100, 1_000)],
     "threads": [{"tokens": 50_000, "threads": n} for n in (1, 2)],
     "pruning": [{"tokens": 5_000, "labels": 200, "iterations": 20, "dictionary": n} for n in (0, 3)],
+    "learners": [{"tokens": 3_000, "labels": n, "learner": name} for name in LEARNERS for n in (9, 50)],
 }
 WINDOW = range(-3, 4)
 
@@ -89,6 +102,18 @@ def make_learner(point: dict[str, Any]) -> CRF:
         make_features(point["conjunctions"]), tag_dictionary=point["dictionary"], n_jobs=point["threads"],
         callbacks=[lambda progress: progress.iteration >= point["iterations"]], random_state=0,
     )  # fmt: skip
+
+
+def count_rounds(point: dict[str, Any]) -> tuple[SequenceTagger, list[float]]:
+    """The learner of a point, with its defaults, and the processor time at every report, of which it gets few."""
+    stamps: list[float] = []
+
+    def note(progress: Progress) -> bool:
+        stamps.append(time.process_time())
+        return len(stamps) >= int(point["iterations"])
+
+    params = {"random_state": 0, "n_jobs": point["threads"], "callbacks": [note]}
+    return LEARNERS[point["learner"]]().set_params(**params), stamps
 
 
 @contextmanager
@@ -148,6 +173,34 @@ def measure(point: dict[str, Any], train: Text, dev: Text) -> dict[str, Any]:
     }
 
 
+def measure_learner(point: dict[str, Any], train: Text, dev: Text) -> dict[str, Any]:
+    """The figures of a learner with its defaults."""
+    toy = [["a", "b", "c"] * 5] * 20
+    count_rounds(point)[0].fit(toy, [[word.upper() for word in sentence] for sentence in toy]).predict(toy)
+    gc.collect()
+    before = resident()
+    (X, y), (X_dev, _) = make_text(point, train, dev)
+    model, stamps = count_rounds(point)
+    began = time.process_time()
+    model.fit(X, y)
+    took = time.process_time() - began
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    model.predict(X_dev[:5])
+    began = time.process_time()
+    model.predict(X_dev)
+    tagging = time.process_time() - began
+    rounds = [b - a for a, b in pairwise(stamps)]
+    return {
+        **point,
+        "n_labels": len(model.labels_),
+        "round_s": median(rounds) if rounds else took,
+        "fit_s": took,
+        "tag_us": tagging / sum(map(len, X_dev)) * 1e6,
+        "memory_mib": peak - before,
+        "weights": model.n_parameters_,
+    }
+
+
 def resident() -> float:
     """What the process holds now, in MiB."""
     pages = int(Path("/proc/self/statm").read_text().split()[1])
@@ -173,21 +226,23 @@ def main() -> None:
     options = parser.parse_args()
     if options.point:
         task = read_task("ewt", options.data)
-        print(json.dumps(measure(json.loads(options.point), words_alone(task.train), words_alone(task.dev))))
+        point = json.loads(options.point)
+        work = measure_learner if point["learner"] else measure
+        print(json.dumps(work(point, words_alone(task.train), words_alone(task.dev))))
         return
     path = DOCS / "growth.json"
     kept: dict[str, list[dict[str, Any]]] = json.loads(path.read_text()) if path.exists() else {}
     for curve in options.curves or ([] if options.report else list(CURVES)):
         if curve not in CURVES:
             parser.error(f"there is no curve {curve!r}; choose of {', '.join(CURVES)}")
-        found = []
+        points = []
         for settings in (QUICK if options.quick else CURVES)[curve]:
-            found.append(run_point({**BASE, **settings}, options.data))
+            points.append(run_point({**BASE, **settings}, options.data))
             print(f"{curve}: {settings} done", file=sys.stderr, flush=True)
             if not options.quick:
-                kept[curve] = found
+                kept[curve] = points
                 path.write_text(json.dumps(kept, indent=1) + "\n")
-        print_curve(curve, found)
+        print_curve(curve, points)
     if options.report:
         write_report(kept, DOCS)
 

@@ -41,7 +41,12 @@ MORE = {
     "threads": {"pass_wall_s": ("pass s of the clock", 1.0, 3)},
     "pruning": {"accuracy": ("dev accuracy %", 1.0, 2), "objective": ("objective", 1.0, 0)},
 }
-NO_PICTURE = ("threads", "pruning")
+OF_LEARNERS = {
+    "round_s": ("round s", 1.0, 2),
+    "tag_us": ("tag µs/token", 1.0, 1),
+    "memory_mib": ("memory GiB", 1 / 1024, 2),
+}
+NO_PICTURE = ("threads", "pruning", "learners")
 
 
 def exponent(points: Points, x: str, y: str) -> float:
@@ -58,7 +63,10 @@ def print_curve(curve: str, points: Points) -> None:
 
 
 def table(curve: str, points: Points) -> Iterator[str]:
-    """A row a point, and a row of exponents."""
+    """A row a point, and a row of exponents; of learners, a row each."""
+    if curve == "learners":
+        yield from table_of_learners(points)
+        return
     x, name = X[curve]
     columns = {key: column for key, column in {**COLUMNS, **MORE.get(curve, {})}.items() if key != x}
     yield f"| {name} |" + "".join(f" {title} |" for title, _, _ in columns.values())
@@ -69,6 +77,19 @@ def table(curve: str, points: Points) -> Iterator[str]:
     if len(points) > 1 and curve not in NO_PICTURE:
         slopes = [f" {exponent(points, x, key):.2f} |" if key in MEASURES else " |" for key in columns]
         yield "| **exponent** |" + "".join(slopes)
+
+
+def table_of_learners(points: Points) -> Iterator[str]:
+    """A row a learner and quantity: what it is with every number of labels, and the exponent."""
+    labels = sorted({point["labels"] for point in points})
+    yield "| learner | |" + "".join(f" {n:,} labels |" for n in labels) + " exponent |"
+    yield "|---|---|" + "---|" * (len(labels) + 1)
+    for name in dict.fromkeys(point["learner"] for point in points):
+        own = [point for point in points if point["learner"] == name]
+        for key, (title, factor, digits) in OF_LEARNERS.items():
+            found = {point["labels"]: f"{point[key] * factor:,.{digits}f}" for point in own}
+            cells = "".join(f" {found.get(n, '')} |" for n in labels)
+            yield f"| {name} | {title} |{cells} {exponent(own, 'n_labels', key):.2f} |"
 
 
 def draw(curve: str, points: Points, path: Path) -> None:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import zipfile
 from collections import Counter
 from itertools import chain
 from pathlib import Path
 
 import pytest
 
+from benchmarks.brown import read_brown, split
 from benchmarks.grown_text import lengthen, relabel, reshape
-from benchmarks.growth import BASE, CURVES, QUICK, make_features, measure
+from benchmarks.growth import BASE, CURVES, QUICK, make_features, measure, measure_learner
 from benchmarks.growth_report import exponent, fill, table
 from tagwright import datasets
+from tagwright.learners import LEARNERS
 
 WORDS, TAGS = datasets.sample()
 SAMPLE = ([[str(word) for word in sentence] for sentence in WORDS], TAGS)
@@ -80,3 +83,31 @@ def test_a_point_is_measured() -> None:
     assert min(found[name] for name in ("pass_s", "prepare_s", "tag_us", "weights", "accuracy")) > 0
     assert found["memory_mib"] > -1  # so little may fit into what the process had and gave back to itself
     assert found["n_labels"] == 9
+
+
+def test_item_5_every_learner_has_a_curve_of_labels() -> None:
+    assert {point["learner"] for point in CURVES["learners"]} == set(LEARNERS)
+    point = {**BASE, "tokens": 500, "labels": 9, "learner": "perceptron"}
+    found = measure_learner(point, SAMPLE, (SAMPLE[0][:9], SAMPLE[1][:9]))
+    assert found["n_labels"] == 9
+    assert min(found[name] for name in ("round_s", "fit_s", "tag_us", "weights")) > 0
+    rows = list(table("learners", [found, {**found, "labels": 18, "n_labels": 18, "round_s": 4 * found["round_s"]}]))
+    assert rows[0] == "| learner | | 9 labels | 18 labels | exponent |"
+    assert rows[2].startswith("| perceptron | round s |")
+    assert rows[2].endswith("| 2.00 |")
+
+
+def test_item_4_the_brown_corpus_is_read(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "brown.zip", "w") as packed:
+        packed.writestr("brown/README", "no/part of/it")
+        packed.writestr("brown/cb01", "\n\tHe/pps 1/2/cd ./.\n")
+        packed.writestr("brown/ca01", "\n\n\tThe/at end/nn ,/,\n\n\n\tof/in it/ppo\n")
+    sentences = list(read_brown(tmp_path / "brown.zip"))
+    assert sentences == [
+        [("The", "at"), ("end", "nn"), (",", ",")],
+        [("of", "in"), ("it", "ppo")],
+        [("He", "pps"), ("1/2", "cd"), (".", ".")],
+    ]
+    (X, y), (X_test, y_test) = split(2 * sentences)
+    assert (len(X), X_test, y_test) == (5, [["of", "it"]], [["in", "ppo"]])
+    assert [list(zip(words, labels, strict=True)) for words, labels in zip(X, y, strict=True)][:3] == sentences
