@@ -325,3 +325,22 @@ def test_parts_of_kernels_are_not_counted_twice(monkeypatch: pytest.MonkeyPatch)
     for step in (found.begin, found.begin, found.end, found.end, found.begin, found.end):
         step()
     assert found.seconds == 6.0
+
+
+def test_item_5_what_is_quicker_with_hundreds_of_labels_is_said(run: Run, tmp_path: Path) -> None:
+    def write(name: str, line: str, n_labels: int) -> Path:
+        lines = [line.format(word=f"w{i % 50}", label=f"L{i % n_labels}") for i in range(2 * n_labels)]
+        (tmp_path / name).write_text("\n".join(lines) + "\n\n")
+        return tmp_path / name
+
+    many, few = (write(f"words{n}", "{word}\t{label}", n) for n in (200, 199))
+    dicts = write("dicts.crfsuite", "{label}\tw={word}", 200)
+    more = ["--out", tmp_path / "m.tw", "--set", "max_iterations=1"]
+    err = run("train", many, *more).err
+    assert "200 labels: a CRF takes time with the square of that; --set tag_dictionary=3 solver=sgd" in err
+    assert "--learner perceptron is many times as fast, too (docs/growth.md)" in err
+    assert "; --set tag_dictionary=3 looks" in run("train", many, *more, "solver=sgd").err
+    assert "of that; --learner perceptron is" in run("train", dicts, *more).err
+    for quiet in ([few, *more], [many, *more, "tag_dictionary=3"], [many, *more, "--quiet"]):
+        assert "takes time" not in run("train", *quiet).err
+    assert "takes time" not in run("train", many, "--out", tmp_path / "m.tw", "--learner", "hmm").err

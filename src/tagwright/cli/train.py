@@ -10,7 +10,9 @@ from __future__ import annotations
 import os
 import time
 from argparse import Namespace
+from collections.abc import Mapping
 from contextlib import closing
+from itertools import chain
 from typing import Any, NamedTuple
 
 from tagwright import __version__
@@ -32,10 +34,12 @@ from tagwright.cli.report import Tagged, count, tag_corpus
 from tagwright.cli.settings import find_features, make_learner
 from tagwright.cli.sources import keep_inputs
 from tagwright.io import detect_scheme
-from tagwright.learners import SequenceTagger
+from tagwright.learners import CRF, SequenceTagger
 from tagwright.metrics import SCORES, Evaluation
 from tagwright.optim.progress import ProgressLine
 
+MANY_LABELS = 200
+"""From here on, what a CRF does with pairs of labels takes most of its time."""
 LEAST_SHOWN = 0.05
 """Seconds of compiling that are worth a word."""
 
@@ -57,6 +61,8 @@ def run(arguments: Namespace) -> None:
     keep_inputs(arguments.out, *arguments.train, arguments.dev, arguments.features, arguments.clusters)
     model = make_learner(arguments.learner, arguments.settings, seed=arguments.seed, threads=arguments.threads)
     corpus, dev = read_corpora(arguments, model)
+    if not arguments.quiet:
+        note_slow_choice(model, corpus)
     stop = Stop("stopping after this round, the model is kept")
     began, compiled = time.perf_counter(), compiling.seconds
     with closing(ProgressLine(quiet=arguments.quiet)) as line, stop.on_interrupt():
@@ -84,6 +90,20 @@ def read_corpora(arguments: Namespace, model: SequenceTagger) -> tuple[LabelledF
     dev = collect(open_like(arguments.dev, corpus.layout, encoding=arguments.encoding))
     note_other_labels(arguments, corpus, dev)
     return corpus, dev
+
+
+def note_slow_choice(model: SequenceTagger, corpus: LabelledFile) -> None:
+    """Say what is quicker where a CRF has hundreds of labels."""
+    labels = len(set(chain.from_iterable(corpus.y)))
+    if labels < MANY_LABELS or not isinstance(model, CRF) or model.tag_dictionary:
+        return
+    has_words = bool(corpus.X) and not isinstance(corpus.X[0][0], Mapping)
+    quicker = "--learner perceptron is many times as fast"
+    if has_words and not model.loss.startswith("pointwise"):
+        any_solver = (model.solver, model.loss, model.order, model.c1) == ("auto", "sequence_log", 1, 0)
+        settings = "tag_dictionary=3 solver=sgd" if any_solver else "tag_dictionary=3"
+        quicker = f"--set {settings} looks only at labels that a word was seen with, and {quicker}, too"
+    note(f"{labels:,} labels: a CRF takes time with the square of that; {quicker} (docs/growth.md)")
 
 
 def remember(arguments: Namespace, corpus: LabelledFile, stop: Stop) -> dict[str, Any]:
