@@ -235,7 +235,8 @@ def test_any_number_of_threads_gives_the_same_bits(dtype: type, loss: str, monke
 def test_one_kernel_for_a_run_gives_what_steps_give(
     kind: str, loss: str, scale: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The same bits; where sentences are repeated in log space, these are added after the others."""
+    """The same bits for the log loss. Sentences that are repeated in log space are added after the others, and the
+    weights of the exp loss depend on the order in which the compiler adds log Z, gold score and reference."""
     cut_small(monkeypatch, 5120)
     scores, data = prepare(kind, n=60)
     scores = LinearMap.build(scores.encoder, scores.pattern, 3, np.float32)
@@ -248,8 +249,9 @@ def test_one_kernel_for_a_run_gives_what_steps_give(
     repeated = count_calls(monkeypatch, forward_backward, "repeat_in_log_space")
     found, expected = whole(vector, 3.0), stepwise(vector, 3.0)
     assert (len(repeated) > 0) == (scale > 1)
+    rounded = bool(repeated) or loss == "sequence_exp"
     np.testing.assert_allclose(
-        found.gradient, expected.gradient, rtol=1e-6 if repeated else 0, atol=1e-5 if repeated else 0
+        found.gradient, expected.gradient, rtol=1e-6 if rounded else 0, atol=1e-5 if rounded else 0
     )
     assert found.value == pytest.approx(expected.value, rel=1e-14)
     assert found.reference == pytest.approx(expected.reference, rel=1e-14)
