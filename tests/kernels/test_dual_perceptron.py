@@ -14,7 +14,8 @@ from tagwright.kernels.functions import Kernel
 from tagwright.kernels.gram import GramMatrix
 from tagwright.kernels.vectors import find_contexts
 from tagwright.learners._labels import number_labels
-from tagwright.optim.online import AveragedPerceptron, PerceptronWeights
+from tagwright.optim.aggressive import UpdateRule
+from tagwright.optim.online import OnlineTraining, OnlineWeights
 from tagwright.scores.expanded import LabelledTokens, expand
 from tagwright.scores.growing_weights import GrowingWeights, label_score
 
@@ -29,14 +30,15 @@ def test_every_update_is_the_primal_one(boundaries: bool) -> None:
     tokens = expand(encoder, data)
     labelled = LabelledTokens(data.offsets, data.labels, tokens)
     weights = GrowingWeights.empty(encoder.n_attributes, Y, dtype=np.float32, averaged=True)
-    primal = AveragedPerceptron(labelled, weights, boundaries=boundaries, margin=0.0)
+    free = np.arange(Y * Y + 2 * Y) < (Y * Y + 2 * Y if boundaries else Y * Y)
+    primal = OnlineTraining(labelled, weights, free=free, margin=0.0, rule=UpdateRule.perceptron())
     contexts, of_token = find_contexts(tokens, encoder.n_attributes)
     gram = GramMatrix(contexts, Kernel("linear"), 16.0)
     dual = DualPerceptron(gram, data, of_token, Y, boundaries=boundaries)
     updates = 0
     for i in np.random.default_rng(0).permutation(np.repeat(np.arange(40), 3)):
         one = np.array([i])
-        wrong = primal.learn(one)
+        wrong, _ = primal.learn(one)
         assert dual.learn(one) == wrong
         updates += wrong > 0
         np.testing.assert_array_equal(dual.state.chain.edges, primal.state.chain.weights())
@@ -44,5 +46,5 @@ def test_every_update_is_the_primal_one(boundaries: bool) -> None:
         expected = [label_score(tokens, p, primal.state.weights, y) for y in range(Y)]
         np.testing.assert_array_equal(dual.state.scores[:, of_token[p]], expected)
     assert 20 < updates < 120
-    average = primal.add_average(PerceptronWeights.none(encoder.n_attributes, Y), 1.0)
+    average = primal.add_average(OnlineWeights.none(encoder.n_attributes, Y), 1.0)
     np.testing.assert_allclose(dual.average()[-15:], average.chain, atol=1e-12)

@@ -7,7 +7,9 @@ import pytest
 
 from tagwright.arrays import padded
 from tagwright.chain.viterbi import PrunedSteps, best_path
-from tagwright.optim.online import AveragedPerceptron, PerceptronWeights, fill_bounds, raise_bounds
+from tagwright.optim.aggressive import UpdateRule
+from tagwright.optim.chain_updates import fill_bounds, raise_bounds
+from tagwright.optim.online import OnlineTraining, OnlineWeights
 from tagwright.scores.expanded import LabelledTokens, TokenAttributes
 from tagwright.scores.growing_weights import GrowingWeights
 from tagwright.scores.pattern import Pattern
@@ -56,12 +58,13 @@ def test_begins_from_weights_that_it_may_have(boundaries: bool) -> None:
     )
     given = np.random.default_rng(0).integers(1, 9, 3 + Y * Y + 2 * Y).astype(np.float64)
     weights = GrowingWeights.build(pattern, given[:3], Y, grows=True, dtype=np.float32, averaged=True)
-    training = AveragedPerceptron(data, weights, boundaries=boundaries, margin=0.0)
+    free = np.arange(Y * Y + 2 * Y) < (Y * Y + 2 * Y if boundaries else Y * Y)
+    training = OnlineTraining(data, weights, free=free, margin=0.0, rule=UpdateRule.perceptron())
     training.begin_from(given[3:])
     np.testing.assert_array_equal(training.state.chain.incoming[:, :Y], given[3:12].reshape(Y, Y).T)
     if not boundaries:
         given[-2 * Y :] = 0
-    found = training.add_average(PerceptronWeights.none(2, Y), 1.0)
+    found = training.add_average(OnlineWeights.none(2, Y), 1.0)
     np.testing.assert_array_equal(found.attributes.pattern.pointers, pattern.pointers)
     np.testing.assert_array_equal(found.attributes.pattern.labels, pattern.labels)
     np.testing.assert_array_equal(np.concatenate([found.attributes.values, found.chain]), given)

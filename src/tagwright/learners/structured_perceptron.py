@@ -1,21 +1,24 @@
 """The structured perceptron (HM-Perceptron): decode, compare, correct; the averaged weights are kept.
 
-LM-POS algorithm 1, LOSS algorithm 1; Collins 2002. The algorithm itself: optim/online.py.
+LM-POS algorithm 1, LOSS algorithm 1; Collins 2002. The algorithm itself: optim/online.py. With other updates: passive-
+aggressive (Crammer et al. 2006) or AROW (Crammer, Kulesza and Dredze 2009), optim/aggressive.py.
 """
 
 from __future__ import annotations
 
+import math
 import time
 from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
-from tagwright.arrays import Doubles, Longs, Workers, count_jobs
+from tagwright.arrays import Bools, Doubles, Longs, Workers, count_jobs
 from tagwright.encode.batch import Batch
 from tagwright.encode.text import Sentences
+from tagwright.errors import DataError
 from tagwright.learners._base import SequenceTagger
-from tagwright.learners._decoder import Decoder
-from tagwright.learners._estimator import FLAG, NOT_NEGATIVE, WHOLE, fitted, parameter
+from tagwright.learners._decoder import TOO_LARGE, Decoder
+from tagwright.learners._estimator import FLAG, NONE, NOT_NEGATIVE, POSITIVE, WHOLE, fitted, one_of, parameter
 from tagwright.learners._labels import Labels
 from tagwright.learners._watch import DevSet, Watch, all_callbacks, warn_of_end
 from tagwright.optim.progress import Progress
@@ -23,17 +26,30 @@ from tagwright.scores.linear import LinearMap
 from tagwright.scores.pattern import Pattern, find_pattern
 
 if TYPE_CHECKING:
-    from tagwright.optim.online import AveragedPerceptron, PerceptronWeights
+    from tagwright.optim.aggressive import UpdateRule
+    from tagwright.optim.online import OnlineTraining, OnlineWeights
 
 PORTION = 512
 """Sentences a kernel call: between calls Ctrl-C is heard."""
+UPDATES = ("perceptron", "passive_aggressive", "arow")
+COSTS = {"unit": 0.0, "sqrt": 0.5, "hamming": 1.0}
+"""The cost of d wrong labels is d to this power."""
+MARGINS = {"perceptron": 10.0, "passive_aggressive": 0.0, "arow": 0.0}
+"""By default."""
 
 
 class StructuredPerceptron(SequenceTagger):
-    """An averaged perceptron over label sequences."""
+    """An averaged perceptron over label sequences, or one of its relatives (`update`)."""
 
     learner = "perceptron"
 
+    update: str = parameter(
+        one_of(*UPDATES),
+        'how a wrong labelling is corrected: "perceptron" (by 1), "passive_aggressive" (just as far as it takes to '
+        'have the right one ahead by `cost`), or "arow" (that, and further in weights that were changed seldom). See '
+        "docs/perceptron.md",
+        default="perceptron",
+    )
     epochs: int = parameter(WHOLE, "passes over the training data", default=12)
     orders: int = parameter(
         WHOLE,
@@ -42,11 +58,30 @@ class StructuredPerceptron(SequenceTagger):
         "Spanish names, in cross-validation",
         default=2,
     )
-    margin: float = parameter(
-        NOT_NEGATIVE,
+    margin: float | None = parameter(
+        NONE | NOT_NEGATIVE,
         "how far the right labelling must be ahead of another, for each label in which they differ, to leave the "
-        "weights alone; 0 is the perceptron of the papers (10 was better on the dev sets of three corpora)",
-        default=10.0,
+        "weights alone; 0 is the algorithm of the papers. None: 10 for the perceptron (better on the dev sets of three "
+        "corpora), 0 for the other updates",
+        default=None,
+    )
+    cost: str = parameter(
+        one_of(*COSTS),
+        'passive-aggressive and AROW: how far ahead of a labelling with d wrong labels the right one must be: "unit" '
+        '(1), "sqrt" (√d) or "hamming" (d)',
+        default="sqrt",
+    )
+    C: float = parameter(POSITIVE, "passive-aggressive: the aggressiveness; more means longer steps", default=1.0)
+    slack: str = parameter(
+        one_of("l1", "l2", "none"),
+        'passive-aggressive: "l1" (PA-I: no step beyond C), "l2" (PA-II: steps shortened by 1/(2C)) or "none" (C does '
+        "not matter)",
+        default="l1",
+    )
+    variance: float = parameter(POSITIVE, "AROW: of every weight at the beginning", default=1.0)
+    gamma: float = parameter(POSITIVE, "AROW: more means shorter steps, and variances that last longer", default=1.0)
+    average: bool = parameter(
+        FLAG, "keep the average of the weights over all steps; False keeps the last weights", default=True
     )
     min_count: int = parameter(WHOLE, "attributes that fewer training tokens have get no weight", default=1)
     min_conjunction: int = parameter(WHOLE, "the same for conjunctions of attributes", default=1)
@@ -56,6 +91,7 @@ class StructuredPerceptron(SequenceTagger):
         "guesses need them (on the dev set of Spanish names they are worth a point)",
         default=True,
     )
+    all_possible_transitions: bool = parameter(FLAG, "the same for label pairs", default=True)
     boundaries: bool = parameter(FLAG, "give weights to first and last labels", default=True)
     patience: int = parameter(WHOLE, "with a dev set, stop after so many epochs without a better dev score", default=5)
     warm_start: bool = parameter(
@@ -68,7 +104,7 @@ class StructuredPerceptron(SequenceTagger):
 
     def _fit(self, X: Sentences, y: Labels, X_dev: Sentences | None, y_dev: Labels | None, before: Self | None) -> None:
         """Train online."""
-        from tagwright.optim.online import AveragedPerceptron
+        from tagwright.optim.online import OnlineTraining
         from tagwright.scores.expanded import LabelledTokens, expand_frequent
         from tagwright.scores.growing_weights import GrowingWeights
 
@@ -76,15 +112,18 @@ class StructuredPerceptron(SequenceTagger):
         self.labels_, self.encoder_ = names, encoder
         tokens = LabelledTokens(data.offsets, data.labels, expand_frequent(encoder, data, self.min_count))
         pattern, values, chain = self._begin(data, before)
+        free, rule = self._free_chain(data), self._rule()
+        margin = MARGINS[self.update] if self.margin is None else self.margin
         states = []
         for _ in range(self.orders):
             weights = GrowingWeights.build(
-                pattern, values, len(names), grows=self.all_possible_states, dtype=np.float32, averaged=True
-            )
-            states.append(AveragedPerceptron(tokens, weights, boundaries=self.boundaries, margin=self.margin))
+                pattern, values, len(names), grows=self.all_possible_states, dtype=np.float32, averaged=self.average,
+                adaptive=self.update == "arow",
+            )  # fmt: skip
+            states.append(OnlineTraining(tokens, weights, free=free, margin=margin, rule=rule))
             states[-1].begin_from(chain)
         dev = DevSet.build(self, X_dev, y_dev)
-        watch: Watch[PerceptronWeights] = Watch(
+        watch: Watch[OnlineWeights] = Watch(
             dev, self.patience, all_callbacks(self.callbacks, self.verbose), self._decode
         )
         workers = Workers(min(count_jobs(self.n_jobs), self.orders))
@@ -111,7 +150,24 @@ class StructuredPerceptron(SequenceTagger):
             transfer_weights(before, encoder, pattern, names, start, np.empty(0, np.int64))
         return pattern, start[: pattern.n_weights], start[pattern.n_weights :]
 
-    def _decode(self, weights: PerceptronWeights) -> Decoder:
+    def _free_chain(self, data: Batch) -> Bools:
+        """Which weights of the chain may change [Y·Y + 2 Y]."""
+        Y, labels, starts = len(self.labels_), data.labels, data.offsets[:-1]
+        transition = np.full((Y, Y), self.all_possible_transitions)
+        inner = np.delete(np.arange(len(labels)), starts)
+        transition[labels[inner - 1], labels[inner]] = True
+        return np.concatenate([transition.ravel(), np.full(2 * Y, self.boundaries)])
+
+    def _rule(self) -> UpdateRule:
+        from tagwright.optim.aggressive import UpdateRule
+
+        if self.update == "passive_aggressive":
+            return UpdateRule.passive_aggressive(COSTS[self.cost], self.slack, self.C)
+        if self.update == "arow":
+            return UpdateRule.arow(COSTS[self.cost], self.variance, self.gamma)
+        return UpdateRule.perceptron()
+
+    def _decode(self, weights: OnlineWeights) -> Decoder:
         from tagwright.objective.problem import WeightParts
 
         parts = WeightParts.split(weights.chain, len(self.labels_))
@@ -121,22 +177,22 @@ class StructuredPerceptron(SequenceTagger):
 
     def _learn(
         self,
-        states: list[AveragedPerceptron],
-        watch: Watch[PerceptronWeights],
+        states: list[OnlineTraining],
+        watch: Watch[OnlineWeights],
         workers: Workers,
     ) -> None:
         """All epochs."""
-        from tagwright.optim.online import PerceptronWeights
+        from tagwright.optim.online import OnlineWeights
 
         began = time.perf_counter()
         random = np.random.default_rng(self.random_state)
-        N, wrong = states[0].data.n_sentences, np.zeros(len(states))
+        N, counts = states[0].data.n_sentences, np.zeros((len(states), 2))
 
         def learn(k: int, order: Longs) -> None:
-            wrong[k] += states[k].learn(order)
+            counts[k] += states[k].learn(order)
 
-        def average() -> PerceptronWeights:
-            total = PerceptronWeights.none(self.encoder_.n_attributes, len(self.labels_))
+        def average() -> OnlineWeights:
+            total = OnlineWeights.none(self.encoder_.n_attributes, len(self.labels_))
             for state in states:
                 total = state.add_average(total, 1 / len(states))
             return total
@@ -146,13 +202,16 @@ class StructuredPerceptron(SequenceTagger):
         try:
             for epoch in range(1, self.epochs + 1):
                 orders = [random.permutation(N) for _ in states]
-                wrong[:] = 0
+                counts[:] = 0
                 for first in range(0, N, PORTION):
                     workers.run(learn, [(k, order[first : first + PORTION]) for k, order in enumerate(orders)])
-                curve.append(float(wrong.mean()))
+                wrong, losses = counts.mean(axis=0).tolist()
+                if not math.isfinite(losses):
+                    raise DataError(f"updates are not finite: {TOO_LARGE}", location="X")
+                curve.append(losses)
                 seconds = time.perf_counter() - began
                 report = Progress(epoch, self.epochs, curve[-1], None, None, seconds, unit="epoch")
-                if watch(report, average) or not wrong.any():
+                if watch(report, average) or not wrong:
                     break
         except KeyboardInterrupt:
             reason = "interrupted"

@@ -53,13 +53,15 @@ class GrowingWeights(NamedTuple):
     labels: Shorts  # [R]
     values: Floats  # [R]
     sums: Doubles  # [R], or [0]: of the lazy averages (optim/online.py)
+    squares: Doubles  # [R], or [0]: of the changes, for AROW (optim/aggressive.py)
 
     @classmethod
     def build(
         cls, pattern: Pattern, values: Doubles, n_labels: int, *, grows: bool, dtype: type[np.floating[Any]],
-        averaged: bool,
+        averaged: bool, adaptive: bool = False,
     ) -> GrowingWeights:  # fmt: skip
-        """These weights. Where they do not grow, they are all there will be."""
+        """These weights. Where they do not grow, they are all there will be. averaged: with sums; adaptive: with
+        squares."""
         sizes, longest = np.diff(pattern.pointers), LEAST_LONGEST
         while longest * SHARE < n_labels:
             longest *= 2
@@ -68,8 +70,8 @@ class GrowingWeights(NamedTuple):
         places[:, SIZE] = np.where(sizes > longest, n_labels, sizes)
         n = set_firsts(places, n_labels)
         labels, found = np.full(n + SPARE, NO_LABEL, np.uint16), zero_rows((n + SPARE,), dtype)
-        sums = zero_rows((n + SPARE if averaged else 0,), np.float64)
-        weights = cls(n_labels, longest, grows, places, np.array([n], np.int64), labels, found, sums)
+        sums, squares = (zero_rows((n + SPARE if kept else 0,), np.float64) for kept in (averaged, adaptive))
+        weights = cls(n_labels, longest, grows, places, np.array([n], np.int64), labels, found, sums, squares)
         write_weights(pattern.pointers, pattern.labels, values, weights)
         return weights
 
@@ -93,8 +95,9 @@ class GrowingWeights(NamedTuple):
             return larger
 
         labels, values = moved(self.labels), moved(self.values)
-        sums = moved(self.sums) if len(self.sums) else self.sums
-        return self._replace(places=places, end=np.array([end], np.int64), labels=labels, values=values, sums=sums)
+        sums, squares = (moved(array) if len(array) else array for array in (self.sums, self.squares))
+        ends = np.array([end], np.int64)
+        return self._replace(places=places, end=ends, labels=labels, values=values, sums=sums, squares=squares)
 
 
 @tight_kernel
@@ -240,7 +243,7 @@ def add_weight(weights: GrowingWeights, a: int, y: int) -> int:
 def move_list(weights: GrowingWeights, a: int) -> None:
     """Give attribute a, whose list is full, a larger place: twice the room, or a row after the longest list."""
     first, size, new = weights.places[a, FIRST], weights.places[a, SIZE], weights.end[0]
-    is_row, averaged = size == weights.longest, weights.sums.shape[0] > 0
+    is_row, averaged, adaptive = size == weights.longest, weights.sums.shape[0] > 0, weights.squares.shape[0] > 0
     weights.places[a, FIRST] = new
     weights.end[0] += weights.n_labels if is_row else room_for(size + 1, weights.n_labels)
     if is_row:
@@ -253,6 +256,8 @@ def move_list(weights: GrowingWeights, a: int) -> None:
         weights.values[k] = 0
         if averaged:
             weights.sums[to] = weights.sums[k]
+        if adaptive:
+            weights.squares[to] = weights.squares[k]
 
 
 @tight_kernel
