@@ -85,7 +85,7 @@ def test_a_point_is_measured() -> None:
     assert found["n_labels"] == 9
 
 
-def test_item_5_every_learner_has_a_curve_of_labels() -> None:
+def test_every_learner_has_a_curve_of_labels() -> None:
     assert {point["learner"] for point in CURVES["learners"]} == set(LEARNERS)
     point = {**BASE, "tokens": 500, "labels": 9, "learner": "perceptron"}
     found = measure_learner(point, SAMPLE, (SAMPLE[0][:9], SAMPLE[1][:9]))
@@ -97,7 +97,7 @@ def test_item_5_every_learner_has_a_curve_of_labels() -> None:
     assert rows[2].endswith("| 2.00 |")
 
 
-def test_item_4_the_brown_corpus_is_read(tmp_path: Path) -> None:
+def test_the_brown_corpus_is_read(tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / "brown.zip", "w") as packed:
         packed.writestr("brown/README", "no/part of/it")
         packed.writestr("brown/cb01", "\n\tHe/pps 1/2/cd ./.\n")

@@ -327,7 +327,7 @@ def test_parts_of_kernels_are_not_counted_twice(monkeypatch: pytest.MonkeyPatch)
     assert found.seconds == 6.0
 
 
-def test_item_5_what_is_quicker_with_hundreds_of_labels_is_said(run: Run, tmp_path: Path) -> None:
+def test_what_is_quicker_with_hundreds_of_labels_is_said(run: Run, tmp_path: Path) -> None:
     def write(name: str, line: str, n_labels: int) -> Path:
         lines = [line.format(word=f"w{i % 50}", label=f"L{i % n_labels}") for i in range(2 * n_labels)]
         (tmp_path / name).write_text("\n".join(lines) + "\n\n")

@@ -136,7 +136,7 @@ def test_label_pairs_as_keys_score_as_rows_do() -> None:
 
 
 @pytest.mark.parametrize("text", SETS.values(), ids=SETS)
-def test_item_4_templates_that_are_not_put_together_score_as_those_that_are(
+def test_templates_that_are_not_put_together_score_as_those_that_are(
     text: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With 450 labels, a row for every pair of labels would be 450 million numbers."""

@@ -51,7 +51,7 @@ def test_sgd_comes_near_the_minimum_of_lbfgs() -> None:
     check_nearness(0.02)
 
 
-def test_item_5_sgd_comes_near_the_minimum_with_a_tag_dictionary() -> None:
+def test_sgd_comes_near_the_minimum_with_a_tag_dictionary() -> None:
     check_nearness(0.04, tag_dictionary=3)
 
 

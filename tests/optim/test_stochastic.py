@@ -113,7 +113,7 @@ def test_the_lazy_kernel_is_the_plain_algorithm(
 
 
 @pytest.mark.parametrize("epochs", [1, 3])
-def test_item_5_labels_that_are_no_candidates_are_as_good_as_forbidden(epochs: int) -> None:
+def test_labels_that_are_no_candidates_are_as_good_as_forbidden(epochs: int) -> None:
     check_kernel(epochs, "sequence_log", weighted=False, restricted=True)
 
 

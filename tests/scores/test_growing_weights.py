@@ -108,7 +108,7 @@ def test_weights_of_a_pattern_stay_its_own(Y: int) -> None:
     np.testing.assert_allclose(as_dense(LearnedWeights.none(A).plus(weights, 1.0, 1), Y), expected, atol=1e-12)
 
 
-def test_item_4_memory_grows_with_the_weights_not_with_attributes_times_labels() -> None:
+def test_memory_grows_with_the_weights_not_with_attributes_times_labels() -> None:
     """A thousand labels, of which an attribute has a few: a list takes at most twice the places of its weights, and
     what is spare at most as much again and room for one sentence."""
     Y, n_attributes = 1000, 5000

@@ -20,7 +20,7 @@ KINDS = {"columns": (toy_columns, "s2"), "dicts": (toy_dicts, None)}
 @pytest.mark.parametrize("min_count", [1, 3])
 @pytest.mark.parametrize("n_labels", [3, BITS, BITS + 1, 3 * BITS + 5])
 @pytest.mark.parametrize("kind", KINDS)
-def test_item_4_pairs_of_many_labels_are_those_seen(kind: str, n_labels: int, min_count: int) -> None:
+def test_pairs_of_many_labels_are_those_seen(kind: str, n_labels: int, min_count: int) -> None:
     make, features = KINDS[kind]
     X, _ = make(60)
     text, rng = Text.build(X), np.random.default_rng(n_labels)

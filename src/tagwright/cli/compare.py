@@ -15,7 +15,15 @@ from typing import Any
 from tqdm import tqdm
 
 from tagwright.cli.console import note, print_json
-from tagwright.cli.corpus import LabelledFile, collect, note_odd_choice, note_other_labels, open_like, open_training
+from tagwright.cli.corpus import (
+    LabelledFile,
+    collect,
+    note_odd_choice,
+    note_other_labels,
+    note_shared_files,
+    open_like,
+    open_training,
+)
 from tagwright.cli.interrupt import Stop
 from tagwright.cli.output import check_target
 from tagwright.cli.settings import check_learner, find_features, make_learner, share_settings
@@ -78,6 +86,7 @@ def read_plan(arguments: Namespace) -> tuple[LabelledFile, Plan]:
         if file is not None:
             options[name] = collect(open_like(file, corpus.layout, encoding=arguments.encoding))
             note_other_labels(arguments, corpus, options[name])
+            note_shared_files(arguments, arguments.files, file)
     return corpus, make_plan(systems, corpus, random_state=arguments.seed, **options)
 
 

@@ -11,7 +11,7 @@ from itertools import chain
 from typing import Any
 
 from tagwright.cli.console import note
-from tagwright.cli.sources import SAMPLE, find_sources, read_together
+from tagwright.cli.sources import SAMPLE, find_sources, read_together, shared_files
 from tagwright.errors import DataError, ParameterError
 from tagwright.io import FORMATS, Layout, Sentences, read_like, read_sentences
 from tagwright.io.crfsuite import LAYOUT as CRFSUITE_LAYOUT
@@ -24,6 +24,8 @@ from tagwright.sequence import Labelled
 FEW = 20
 """Tokens from which nothing can be told."""
 MANY_LABELS = 300
+NO_VALUE = "_"
+"""What stands for an empty field in CoNLL-U, and in many columns."""
 LONG = 2000
 """Tokens of a sentence that may be several. The longest of CoNLL-2002 has 1,238."""
 
@@ -148,14 +150,15 @@ def note_odd_choice(arguments: Namespace, corpus: LabelledFile) -> None:
     if arguments.quiet:
         return
     note_odd_lengths(corpus)
-    if not FORMATS[layout.format].has_columns:
-        return
     labels, n = Counter(chain.from_iterable(corpus.y)), corpus.n_tokens
-    if arguments.column is None and SAMPLE not in corpus.name:
-        odd = _what_is_odd(labels, n)
-        if odd:
-            which = f"{layout.label} {layout.label_name}".rstrip()
-            note(f"{corpus.name}: the labels are those of column {which}, {odd}; --column chooses another")
+    has_columns, chosen = FORMATS[layout.format].has_columns, arguments.column is not None or SAMPLE in corpus.name
+    odd = _what_is_missing(labels, n) or ("" if chosen or not has_columns else _what_is_odd(labels, n))
+    if odd:
+        which = f" are those of column {layout.label} {layout.label_name}".rstrip() if has_columns else ""
+        cure = "; --column chooses another" if has_columns else ""
+        note(f"{corpus.name}: the labels{which}{',' if which else ':'} {odd}{cure}")
+    if not has_columns:
+        return
     if arguments.inputs is None and corpus.X and not isinstance(corpus.X[0][0], Mapping):
         words = Counter(item if isinstance(item, str) else str(item[0]) for items in corpus.X for item in items)  # type: ignore[index]
         if n > FEW and 2 * _count_numbers(words) > n:
@@ -175,6 +178,14 @@ def note_other_labels(arguments: Namespace, corpus: LabelledFile, held_out: Labe
         )
 
 
+def note_shared_files(arguments: Namespace, training: Sequence[str], held_out: str) -> None:
+    """Say so where files are trained on and held out as well: their scores are too high."""
+    shared = shared_files(training, [held_out])
+    if shared and not arguments.quiet:
+        more = f" and {len(shared) - 1:,} more" if len(shared) > 1 else ""
+        note(f"{shared[0]}{more}: trained on and held out as well, so the scores on it say little; leave it out of one")
+
+
 def note_odd_lengths(corpus: LabelledFile) -> None:
     """Say so where every sentence has one token, or one has very many: the lines may mean something else."""
     format = FORMATS[corpus.layout.format]
@@ -188,6 +199,15 @@ def note_odd_lengths(corpus: LabelledFile) -> None:
         )
     elif longest > LONG:
         note(f"{corpus.name}: a sentence has {longest:,} tokens; {format.name}: {format.sentence_end}")
+
+
+def _what_is_missing(labels: Counter[str], n: int) -> str:
+    """Why little can be learned from the labels of n tokens, where that is so."""
+    if n > FEW and len(labels) == 1:
+        return f"{next(iter(labels))[:40]!r} on every token, so there is nothing to learn"
+    if 2 * labels[NO_VALUE] > n:
+        return f"{NO_VALUE!r} on {labels[NO_VALUE]:,} of {n:,} tokens, which often means that there is none"
+    return ""
 
 
 def _what_is_odd(labels: Counter[str], n: int) -> str:

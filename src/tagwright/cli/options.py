@@ -6,7 +6,7 @@ Values are checked where their meaning is known: learners, presets and columns b
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from tagwright import __version__
@@ -24,6 +24,7 @@ MOST_NBEST = 100
 AddParser = Callable[..., argparse.ArgumentParser]
 
 SOURCE = "files or patterns, - for standard input, or the word sample for the embedded corpus"
+HELD_OUT = ("--dev", "--test")
 LABELS = "the labels' column, by name or by number from 0"
 
 
@@ -40,9 +41,21 @@ class IntermixedParser(argparse.ArgumentParser):
             return super().parse_known_args(args, namespace)
         self._is_intermixing = True
         try:
-            return self.parse_known_intermixed_args(args, namespace)
+            found = self.parse_known_intermixed_args(args, namespace)
         finally:
             self._is_intermixing = False
+        given = vars(found[0])
+        self._refuse_names_after_held_out(args or (), given.get("train") or given.get("files") or ())
+        return found
+
+    def _refuse_names_after_held_out(self, args: Sequence[str], names: Sequence[str]) -> None:
+        """`train a --dev b*` without quotes is `train a --dev b1 b2`: b2 would be trained on, and nobody told."""
+        for option, value, after in zip(args, args[1:], args[2:]):
+            if option in HELD_OUT and not value.endswith("%") and after in names[1:] and after != names[0]:
+                self.error(
+                    f"{option} takes one file or one pattern: found {after!r} after {value!r}, which would be trained "
+                    f"on; quote the pattern ('*'), or name the files to train on before {option}"
+                )
 
 
 def make_parser() -> argparse.ArgumentParser:

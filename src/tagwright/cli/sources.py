@@ -61,6 +61,12 @@ def keep_inputs(target: str, *names: str | None) -> None:
                 raise DataError("it is one of the files to read and would be lost; name another", location=target)
 
 
+def shared_files(names: Sequence[str], others: Sequence[str]) -> list[str]:
+    """The files that are among both, by the names of the second."""
+    known = {os.path.realpath(path) for path in find_sources(names)}
+    return [path for path in find_sources(others) if path != "-" and os.path.realpath(path) in known]
+
+
 def _check_path(path: str) -> str:
     if os.path.isdir(path):
         cure = f"name files in it, such as {os.path.join(path, '*')!r}"

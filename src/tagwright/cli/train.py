@@ -25,6 +25,7 @@ from tagwright.cli.corpus import (
     is_share,
     note_odd_choice,
     note_other_labels,
+    note_shared_files,
     open_like,
     open_training,
 )
@@ -89,6 +90,7 @@ def read_corpora(arguments: Namespace, model: SequenceTagger) -> tuple[LabelledF
         return hold_out(corpus, arguments.dev)
     dev = collect(open_like(arguments.dev, corpus.layout, encoding=arguments.encoding))
     note_other_labels(arguments, corpus, dev)
+    note_shared_files(arguments, arguments.train, arguments.dev)
     return corpus, dev
 
 
@@ -161,7 +163,7 @@ def format_report(model: SequenceTagger, corpus: LabelledFile, dev: Tagged | Non
     kernels = f" (and {took.compiling:.1f} s to compile kernels)" if took.compiling >= LEAST_SHOWN else ""
     lines = [
         f"{model.learner}, {'ready-made attributes' if features is None else f'features {features.name}'}: "
-        f"{len(model.labels_)} labels, {model.n_parameters_:,} parameters",
+        f"{count(len(model.labels_), 'label')}, {model.n_parameters_:,} parameters",
         f"learned from {corpus.n_tokens:,} tokens in {count(len(corpus.X), 'sentence')} of {corpus.name} in "
         f"{took.learning:.1f} s{kernels}, {count(model.n_iter_, 'iteration')}",
     ]

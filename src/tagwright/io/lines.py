@@ -18,7 +18,7 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 from typing import Any, Protocol, Self, TypeAlias
 
-from tagwright.errors import DataError
+from tagwright.errors import DataError, DataWarning, warn
 from tagwright.io.packing import CHUNK, refuse_archives, unpack
 
 
@@ -229,7 +229,7 @@ def read_chunks(source: Source, name: str, encoding: str = UTF_8) -> Iterator[by
             f"found {encoding!r}, expected an encoding that Python knows, such as utf-8 or latin-1", location="encoding"
         ) from None
     chunks = refuse_archives(unpack(_open_chunks(source, name), name), name)
-    yield from chunks if is_utf8 else _transcode(chunks, name, encoding)
+    yield from chunks if is_utf8 else _transcode(_warn_of_utf8(chunks, name, encoding), name, encoding)
 
 
 def _open_chunks(source: Source, name: str) -> Iterator[bytes]:
@@ -262,6 +262,22 @@ def _read_stream(stream: Any, name: str) -> Iterator[bytes]:
             "open the file in binary mode, or with its own encoding",
             location=name,
         ) from None
+
+
+def _warn_of_utf8(chunks: Iterator[bytes], name: str, encoding: str) -> Iterator[bytes]:
+    """The same chunks. Bytes of UTF-8 are letters in Latin-1 and its like, too, though other ones; text that was meant
+    as those is hardly ever UTF-8."""
+    decoder, undecided = codecs.getincrementaldecoder(UTF_8)(), True
+    for chunk in chunks:
+        if undecided:
+            try:
+                undecided = decoder.decode(chunk).isascii()
+            except UnicodeDecodeError:
+                undecided = False
+            else:
+                if not undecided:
+                    warn(f"{name}: read as {encoding}, but its bytes are UTF-8; leave the encoding out?", DataWarning)
+        yield chunk
 
 
 def _transcode(chunks: Iterator[bytes], name: str, encoding: str) -> Iterator[bytes]:
