@@ -17,7 +17,7 @@ from tagwright.chain.forward_backward import Chain, PairBuffers
 from tagwright.chain.label_chain import TermWeights
 from tagwright.chain.lattice import Lattice
 from tagwright.chain.log_space import log_expectations
-from tagwright.chain.scaling import RunSums, exp_row, sum_logs
+from tagwright.chain.scaling import RunSums, sum_logs
 
 TOLERANCE = {np.float32: 2e-5, np.float64: 1e-10}
 
@@ -127,16 +127,6 @@ def test_log_space_equals_the_definition() -> None:
         assert log_z == pytest.approx(recursion.log_partition(lattice), rel=1e-12, abs=1e-12)
         np.testing.assert_allclose(gamma, recursion.node_marginals(lattice), atol=1e-12)
         np.testing.assert_allclose(counts, recursion.edge_marginals(lattice).sum(axis=0), atol=1e-12)
-
-
-def test_exp_row_float32_is_exact_to_a_few_bits() -> None:
-    scores = np.concatenate([-np.logspace(-8, 1.93, 990), [0.0, -86.9, -87.5, -200.0, -1e30, -np.inf]]).astype(
-        np.float32
-    )
-    out, bits = np.empty_like(scores), np.empty(len(scores), np.int32)
-    exp_row(scores, np.float32(0), out, bits, bits.view(np.float32))
-    truth = np.where(scores > -87, np.exp(scores.astype(np.float64)), 0.0)
-    np.testing.assert_allclose(out, truth, rtol=3e-7, atol=0)
 
 
 def test_sum_of_logs_of_many_numbers() -> None:

@@ -17,12 +17,13 @@ LM-POS section 2.1 (higher-order label features); Thede and Harper 1999 for the 
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tagwright._jit import natural, tight_kernel
-from tagwright.arrays import Doubles, Floats, Ints, Longs
+from tagwright.arrays import Doubles, Floats, Longs
 from tagwright.chain.candidates import (
     Candidates,
     StepTable,
@@ -35,7 +36,7 @@ from tagwright.chain.candidates import (
     step_forward,
 )
 from tagwright.chain.label_chain import TermWeights, term_weight
-from tagwright.chain.scaling import FLOOR, RunSums, exp_row, sum_logs
+from tagwright.chain.scaling import FLOOR, RunSums, exp_row, room_for_powers, sum_logs
 
 
 class CandidateBuffers(NamedTuple):
@@ -43,8 +44,8 @@ class CandidateBuffers(NamedTuple):
 
     x: Floats  # [C]
     gamma: Floats  # [C]: scores, until γ takes their place
-    bits: Ints  # [C], none in float64: of exp_row
-    powers: Floats  # [C]: the bits as float32
+    bits: NDArray[Any]  # [C]: of exp_row
+    powers: Floats  # [C]: the same memory
     first_label: Longs  # [L + 1]: where those of a position begin in x and γ
     first_state: Longs  # [L + 1]: the same in α and v
     c: Doubles  # [L]
@@ -56,9 +57,9 @@ class CandidateBuffers(NamedTuple):
         L = int(lengths.max())
         C, S = candidates.most_states(lengths, 1), candidates.most_states(lengths, order)
         (x, gamma), (alpha, v) = np.empty((2, C), like.dtype), np.empty((2, S), like.dtype)
-        bits = np.empty(C if like.dtype == np.float32 else 0, np.int32)
+        bits, powers = room_for_powers(C, like.dtype.type)
         places = np.empty((2, L + 1), np.int64)
-        return cls(x, gamma, bits, bits.view(np.float32), places[0], places[1], np.empty(L), alpha, v)
+        return cls(x, gamma, bits, powers, places[0], places[1], np.empty(L), alpha, v)
 
 
 # What is natural below: tokens and states count from 0.

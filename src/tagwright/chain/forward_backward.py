@@ -25,6 +25,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tagwright._jit import natural, tight_kernel
 from tagwright._simd import add_products, largest
@@ -33,7 +34,7 @@ from tagwright.chain.candidate_forward_backward import CandidateBuffers, forward
 from tagwright.chain.candidates import Candidates, StepTable
 from tagwright.chain.label_chain import ChainScores, Expectations, TermWeights, copy_scores, term_weight
 from tagwright.chain.log_space import repeat_in_log_space
-from tagwright.chain.scaling import FLOOR, RunSums, exp_row, sum_logs
+from tagwright.chain.scaling import FLOOR, RunSums, exp_row, room_for_powers, sum_logs
 
 SMALL = 1e-5
 PAIR_FLOOR = 1e-28
@@ -123,8 +124,8 @@ class PairBuffers(NamedTuple):
     gamma: Floats  # [2 L, P]
     c: Doubles  # [2 L]
     beta: Floats  # [4, P]
-    bits: Ints  # [P], none in float64: of exp_row
-    powers: Floats  # [P]: the bits as float32
+    bits: NDArray[Any]  # [P]: of exp_row
+    powers: Floats  # [P]: the same memory
     lengths: Longs  # [2]
     divisors: Doubles  # [2]
     safe: Bools  # [2]
@@ -133,9 +134,8 @@ class PairBuffers(NamedTuple):
     def build(cls, longest: int, width: int, dtype: type[np.floating[Any]]) -> PairBuffers:
         n = 2 * longest
         rows = empty_rows((3 * n + 4, width), dtype)
-        bits = np.empty(width if dtype == np.float32 else 0, np.int32)
         return cls(
-            rows[:n], rows[n : 2 * n], rows[2 * n : 3 * n], np.empty(n), rows[3 * n :], bits, bits.view(np.float32),
+            rows[:n], rows[n : 2 * n], rows[2 * n : 3 * n], np.empty(n), rows[3 * n :], *room_for_powers(width, dtype),
             np.empty(2, np.int64), np.empty(2), np.empty(2, np.bool_),
         )  # fmt: skip
 
@@ -176,7 +176,7 @@ def add_outer_products(alpha: Floats, v: Floats, n: int, Y: int, out: Floats) ->
 
 
 @tight_kernel
-def exponentiate(emission: Floats, Y: int, x: Floats, bits: Ints, powers: Floats) -> float:
+def exponentiate(emission: Floats, Y: int, x: Floats, bits: NDArray[Any], powers: Floats) -> float:
     """x_t = exp(emission_t − max_t) for every row; returns Σ max_t. A row of nothing but −inf becomes 0."""
     shift = 0.0
     for t in range(emission.shape[0]):

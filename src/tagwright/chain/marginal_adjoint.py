@@ -28,6 +28,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tagwright._jit import tight_kernel
 from tagwright.arrays import Bools, Doubles, Floats, Ints, Longs, empty_rows, zero_rows
@@ -44,7 +45,7 @@ from tagwright.chain.forward_backward import (
 )
 from tagwright.chain.label_chain import TokenTerms, term_weight
 from tagwright.chain.log_space import log_marginal_adjoint
-from tagwright.chain.scaling import FLOOR
+from tagwright.chain.scaling import FLOOR, room_for_powers
 
 RAREST = 1e-12
 """A gold label below this probability: its term h/γ would drown all others in float32."""
@@ -63,18 +64,17 @@ class AdjointBuffers(NamedTuple):
     c: Doubles  # [2 L]
     found: Doubles  # [2 L, 3]: the term −log γ_t(y_t), h_t, 1/g_t
     u: Floats  # [2, P]
-    bits: Ints  # [P], none in float64: of exp_row
-    powers: Floats  # [P]: the bits as float32
+    bits: NDArray[Any]  # [P]: of exp_row
+    powers: Floats  # [P]: the same memory
     lengths: Longs  # [2]
     safe: Bools  # [2]
 
     @classmethod
     def build(cls, longest: int, width: int, dtype: type[np.floating[Any]]) -> AdjointBuffers:
         rows = empty_rows((7, 2 * longest, width), dtype)
-        bits = np.empty(width if dtype == np.float32 else 0, np.int32)
         return cls(
             rows[0], rows[1], rows[2], rows[3], rows[4], rows[5], rows[6], np.empty(2 * longest),
-            np.empty((2 * longest, 3)), empty_rows((2, width), dtype), bits, bits.view(np.float32),
+            np.empty((2 * longest, 3)), empty_rows((2, width), dtype), *room_for_powers(width, dtype),
             np.empty(2, np.int64), np.empty(2, np.bool_),
         )  # fmt: skip
 
