@@ -45,6 +45,7 @@ LAYERS = (
     ("kernels",),
     ("crfsuite",),
     ("wapiti",),
+    ("pycrfsuite",),
     ("boosting", "guided", "hmsvm"),
     ("tagger", "comparison"),
     ("",),  # tagwright/__init__.py as others import it: the public names, for the command line alone

@@ -26,11 +26,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tagwright.arrays import Bytes, Longs
+from tagwright.arrays import Bytes, Doubles, Longs
 from tagwright.atomic_file import atomic_file
-from tagwright.crfsuite.quarks import gather_words, read_names, read_words, write_names
+from tagwright.crfsuite.quarks import find_names, gather_words, read_names, read_words, split_names, write_names
 from tagwright.errors import ModelFileError
 from tagwright.scores.pattern import LabelWeights
+from tagwright.text.strings import Strings
 
 MAGIC, TYPE, VERSION = b"lCRF", b"FOMC", 100
 HEADER, CHUNK = 48, 12
@@ -43,6 +44,15 @@ MOST_LABELS = 5_000
 """More would need hundreds of megabytes for their transitions."""
 LARGEST = 1 << 32
 RESTORE = "copy the file again from where it came, or train it again"
+
+
+class ModelParts(NamedTuple):
+    """The same as CrfsuiteModel, the names of attributes as letters: quicker to read."""
+
+    labels: list[str]
+    attributes: Strings
+    transitions: LabelWeights
+    states: LabelWeights
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +100,17 @@ def write_model(path: str | os.PathLike[str], model: CrfsuiteModel) -> None:
 
 def unpack_model(data: bytes, name: str = "bytes") -> CrfsuiteModel:
     """The model in the bytes of a file; errors call them by `name`."""
+    parts = unpack_parts(data, name)
+    if not parts.labels:
+        raise ModelFileError(
+            f"{name}: no usable CRFsuite model: it has no labels; train it again on sentences with labels"
+        )
+    return CrfsuiteModel(parts.labels, split_names(parts.attributes), parts.transitions, parts.states)
+
+
+def unpack_parts(data: bytes, name: str = "bytes") -> ModelParts:
+    """The same, without a Python string for every attribute. It may have no labels: CRFsuite makes such models of no
+    data."""
     try:
         return _unpack(np.frombuffer(data, np.uint8))
     except ModelFileError as error:
@@ -113,16 +134,14 @@ def read_header(data: Bytes) -> Header:
     return header
 
 
-def _unpack(data: Bytes) -> CrfsuiteModel:
+def _unpack(data: Bytes) -> ModelParts:
     header = read_header(data)
     features = _read_features(data, header.off_features)
     labels = read_names(data[header.off_labels :], header.num_labels, "labels")
-    attributes = read_names(data[header.off_attrs :], header.num_attrs, "attributes")
-    if not labels:
-        raise ModelFileError("it has no labels")
+    attributes = find_names(data[header.off_attrs :], header.num_attrs, "attributes")
     transitions = _read_references(data, header.off_labelrefs, b"LFRF", len(labels), BOUNDARIES)
-    states = _read_references(data, header.off_attrrefs, b"AFRF", len(attributes), 0)
-    return CrfsuiteModel(
+    states = _read_references(data, header.off_attrrefs, b"AFRF", attributes.n, 0)
+    return ModelParts(
         labels,
         attributes,
         _choose_weights(features, TRANSITION, *transitions, len(labels)),
@@ -180,12 +199,20 @@ def _choose_weights(
     if (chosen["type"] != kind).any() or (chosen["source"] != owners).any():
         raise ModelFileError("a feature does not belong to what refers to it")
     labels = chosen["label"].astype(np.int64)
-    if labels.max(initial=0) >= n_labels:
+    if labels.max(initial=-1) >= n_labels:
         raise ModelFileError(f"a feature has label {labels.max()}, but there are {n_labels}")
     keys = owners * n_labels + labels
     if (np.diff(keys) <= 0).any() and len(np.unique(keys)) < len(keys):
         raise ModelFileError("a feature is there twice")
     return LabelWeights(pointers, labels.astype(np.int32), chosen["weight"].astype(np.float64))
+
+
+def transition_matrix(model: CrfsuiteModel | ModelParts) -> Doubles:
+    """The scores of label pairs [Y, Y]."""
+    Y, weights = len(model.labels), model.transitions
+    matrix = np.zeros((Y, Y))
+    matrix[np.repeat(np.arange(Y), np.diff(weights.pointers)), weights.labels] = weights.values
+    return matrix
 
 
 def pack_model(model: CrfsuiteModel) -> bytes:

@@ -10,8 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tagwright.arrays import Doubles
-from tagwright.crfsuite.binary import CrfsuiteModel
+from tagwright.crfsuite.binary import CrfsuiteModel, transition_matrix
 from tagwright.encode.encoder import Encoder
 from tagwright.encode.forms import Vocabulary
 from tagwright.errors import ModelFileError
@@ -27,14 +26,6 @@ def to_crf(model: CrfsuiteModel) -> CRF:
     encoder = Encoder.build(None, 0, given=Vocabulary(model.attributes))
     pattern = Pattern(model.states.pointers, model.states.labels)
     return make_crf(encoder, pattern, model.states.values, model.labels, transition_matrix(model))
-
-
-def transition_matrix(model: CrfsuiteModel) -> Doubles:
-    """The scores of label pairs [Y, Y]."""
-    Y, weights = len(model.labels), model.transitions
-    matrix = np.zeros((Y, Y))
-    matrix[np.repeat(np.arange(Y), np.diff(weights.pointers)), weights.labels] = weights.values
-    return matrix
 
 
 def from_crf(tagger: SequenceTagger) -> CrfsuiteModel:

@@ -6,20 +6,26 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from tagwright.crfsuite.binary import MAGIC, STATE, TRANSITION, TYPE, CrfsuiteModel, read_header, unpack_model
+from tagwright.crfsuite.binary import MAGIC, STATE, TRANSITION, TYPE, CrfsuiteModel, read_header, unpack_parts
+from tagwright.crfsuite.quarks import split_names
 from tagwright.scores.pattern import LabelWeights
 
 
 def dump_text(data: bytes, name: str = "bytes") -> str:
     """The text for the bytes of a model; errors call them by `name`."""
-    model = unpack_model(data, name)
-    header = read_header(np.frombuffer(data, np.uint8))
-    numbers = header._asdict()
-    size = numbers.pop("size")
-    lines = ["FILEHEADER = {", f"  magic: {MAGIC.decode()}", f"  size: {size}", f"  type: {TYPE.decode()}"]
-    for field, number in numbers.items():
-        lines.append(f"  {field}: {f'0x{number:X}' if field.startswith('off_') else number}")
+    parts = unpack_parts(data, name)
+    model = CrfsuiteModel(parts.labels, split_names(parts.attributes), parts.transitions, parts.states)
+    lines = ["FILEHEADER = {", *(f"  {field}: {value}" for field, value in header_fields(data).items())]
     return "\n".join([*lines, "}", "", *_dump_content(model), ""])
+
+
+def header_fields(data: bytes) -> dict[str, str]:
+    """The header as a dump has it."""
+    numbers = read_header(np.frombuffer(data, np.uint8))._asdict()
+    fields = {"magic": MAGIC.decode(), "size": str(numbers.pop("size")), "type": TYPE.decode()}
+    return fields | {
+        name: f"0x{number:X}" if name.startswith("off_") else str(number) for name, number in numbers.items()
+    }
 
 
 def _dump_content(model: CrfsuiteModel) -> Iterator[str]:

@@ -23,6 +23,7 @@ from tagwright._jit import kernel
 from tagwright.arrays import Bytes, Longs, Plain
 from tagwright.crfsuite.lookup3 import hash_strings
 from tagwright.errors import ModelFileError
+from tagwright.text.hash_tables import NO_STRINGS, number_strings
 from tagwright.text.strings import PADDING, Strings
 
 Words = NDArray[np.uint32]
@@ -50,6 +51,16 @@ def gather_words(data: Bytes, positions: Longs) -> Longs:
 
 def read_names(section: Bytes, n: int, what: str) -> list[str]:
     """The n strings of the section that begins here; what lies behind it does not matter. what: for errors."""
+    return split_names(find_names(section, n, what))
+
+
+def split_names(names: Strings) -> list[str]:
+    """What find_names found, as Python has it."""
+    return names.letters[: -PADDING - 1].tobytes().decode("utf-8").split("\0") if names.n else []
+
+
+def find_names(section: Bytes, n: int, what: str) -> Strings:
+    """The same as letters: end to end, a NUL after each. They are distinct, and UTF-8."""
     if len(section) < RECORDS or section[:4].tobytes() != MAGIC:
         raise ModelFileError(f"the section of {what} does not begin where the header says")
     size, _, order, count, backward = read_words(section, 4, 5).tolist()
@@ -58,22 +69,22 @@ def read_names(section: Bytes, n: int, what: str) -> list[str]:
     if count != n:
         raise ModelFileError(f"the section of {what} has {count} names, the header of the file says {n}")
     if n == 0:
-        return []
+        return NO_STRINGS
     if not RECORDS <= backward <= size - 4 * n:
         raise ModelFileError(f"the list of {what} does not lie in its section")
-    strings = _find_records(section[:size], read_words(section, backward, n), what)
-    compact = strings.compact()
+    names = _find_records(section[:size], read_words(section, backward, n), what).compact()
+    letters = names.letters[:-PADDING]
     try:
-        names = compact.letters[: -PADDING - 1].tobytes().decode("utf-8").split("\0")
+        letters.tobytes().decode("utf-8")
     except UnicodeDecodeError as error:
-        k = int(np.searchsorted(compact.begins, error.start, side="right")) - 1
-        raw = compact.letters[compact.begins[k] : compact.ends[k]].tobytes()
+        k = int(np.searchsorted(names.begins, error.start, side="right")) - 1
+        raw = letters[names.begins[k] : names.ends[k]].tobytes()
         raise ModelFileError(
             f"number {k} of the {what} is not UTF-8: {raw[:40]!r}; train again on text in UTF-8"
         ) from None
-    if len(names) != n:
+    if np.count_nonzero(letters == 0) != n:
         raise ModelFileError(f"some of the {what} hold a NUL")
-    if len(set(names)) < n:
+    if len(number_strings(names)[1]) < n:
         raise ModelFileError(f"the same name twice among the {what}")
     return names
 
