@@ -16,9 +16,8 @@ from collections.abc import Iterable
 from typing import Any, Self
 
 from tagwright.atomic_file import atomic_file
-from tagwright.crfsuite.binary import HEADER, MAGIC
 from tagwright.crfsuite.dump import dump_text
-from tagwright.errors import DataError, ModelFileError, NotFittedError
+from tagwright.errors import DataError, NotFittedError
 from tagwright.pycrfsuite._dumpparser import ParsedDump, describe_model
 from tagwright.pycrfsuite.items import encode_name
 from tagwright.pycrfsuite.tagging import RunningModel, TaggedSequence
@@ -43,14 +42,6 @@ class Tagger:
         """Open a model file. What comes back closes the tagger at the end of a `with`."""
         with open(os.fspath(name), "rb") as file:
             data = file.read()
-        if data[: len(MAGIC)] != MAGIC:
-            raise ModelFileError(
-                f"{os.fsdecode(name)}: found a file that begins with {data[:8]!r}, expected a CRFsuite model ({MAGIC!r})"
-            )
-        if len(data) <= HEADER:
-            raise ModelFileError(
-                f"{os.fsdecode(name)}: found {len(data)} bytes, expected a header of {HEADER} and more"
-            )
         return self._take(RunningModel(data, os.fsdecode(name)))
 
     def open_inmemory(self, value: bytes) -> contextlib.closing[Self]:

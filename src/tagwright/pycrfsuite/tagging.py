@@ -126,7 +126,8 @@ def tag_sentence(
     work: Longs, rows: Doubles, labels: Ints,
 ) -> float:  # fmt: skip
     """The best labels [T] of a sentence of T ≥ 1 items, and their score; NaN where the letters are not n names of T
-    items, infinite where a score of a label is not finite. rows [2 T, P]: the scores of labels, and δ behind them. The rest is as in add_scores; work [4 BLOCK + Y]."""
+    items, infinite where a score of a label is not finite. rows [2 T, P]: the scores of labels, and δ behind them. The
+    rest is as in add_scores; work [4 BLOCK + Y]."""
     state = let_others_run(n > HANDOVER_NAMES)
     T, score, nothing = labels.shape[0], np.nan, 0.0
     for t in range(T):
