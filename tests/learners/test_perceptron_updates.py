@@ -1,8 +1,9 @@
-"""Passive-aggressive and AROW updates against CRFsuite, weight by weight."""
+"""Passive-aggressive and AROW updates, weight by weight: against the formulas in plain Python, and against CRFsuite."""
 
 from __future__ import annotations
 
-from itertools import chain, permutations, product
+from collections import defaultdict
+from itertools import chain, pairwise, permutations, product
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,136 @@ from toy import toy_dicts
 from tagwright import StructuredPerceptron
 from tagwright.crfsuite.binary import read_model
 from tagwright.crfsuite.conversion import from_crf
+
+
+def real_dicts(n: int, seed: int = 0) -> tuple[list[Any], list[list[str]]]:
+    """The attributes have values at random: between labellings with equal scores, the rounding would decide."""
+    (X, y), rng = toy_dicts(n, seed), np.random.default_rng(seed)
+    return [[{f"{name}={v}": rng.uniform(0.5, 1.5) for name, v in item.items()} for item in s] for s in X], y
+
+
+# ---- the formulas ----
+
+
+class PlainLearner:
+    """Vectors as dicts, the argmax by enumeration."""
+
+    def __init__(self, X: list[Any], y: list[Any], *, all_states: bool, all_steps: bool, boundaries: bool) -> None:
+        self.X, self.y, self.labels = X, y, sorted(set(chain.from_iterable(y)))
+        self.boundaries = boundaries
+        names = {("state", a) for s in X for item in s for a in item}
+        pairs = {(*name, label) for name in names for label in self.labels} if all_states else set()
+        pairs |= {("step", a, b) for a in self.labels for b in self.labels} if all_steps else set()
+        self.free = pairs | {k for s, path in zip(X, y, strict=True) for k in self.vector(s, path, None)}
+        self.w: dict = defaultdict(float)
+        self.total: dict = defaultdict(float)
+        self.variances: dict = {}
+        self.steps = 1
+
+    def vector(self, s: Any, path: Any, free: Any) -> dict:
+        """Φ."""
+        v: dict = defaultdict(float)
+        for item, label in zip(s, path, strict=True):
+            for a, value in item.items():
+                v["state", a, label] += value
+        for a, b in pairwise(path):
+            v["step", a, b] += 1
+        if self.boundaries:
+            v["start", "", path[0]] += 1
+            v["stop", "", path[-1]] += 1
+        return {k: x for k, x in v.items() if free is None or k in free or k[0] in ("start", "stop")}
+
+    def learn(self, i: int, *, margin: float, **settings: Any) -> float:
+        """Sentence i; its loss."""
+        s, gold = self.X[i], tuple(self.y[i])
+        vectors = {path: self.vector(s, path, self.free) for path in product(self.labels, repeat=len(s))}
+        wrong = {path: sum(a != b for a, b in zip(path, gold, strict=True)) for path in vectors}
+        score = {path: sum(self.w[k] * x for k, x in v.items()) for path, v in vectors.items()}
+        found = max(vectors, key=lambda path: score[path] + margin * wrong[path])
+        loss = 0.0
+        if found != gold:
+            delta: dict = defaultdict(float, vectors[gold])
+            for k, x in vectors[found].items():
+                delta[k] -= x
+            cost = {"unit": 1.0, "sqrt": wrong[found] ** 0.5, "hamming": wrong[found]}[settings["cost"]]
+            loss = max(0.0, score[found] - score[gold] + cost)
+            self.update(delta, loss, **settings)
+        for k, x in self.w.items():
+            self.total[k] += x
+        self.steps += 1
+        return loss
+
+    def update(
+        self, delta: dict, loss: float, *, update: str, slack: str = "l1", C: float = 1.0, variance: float = 1.0,
+        gamma: float = 1.0, **_: Any,
+    ) -> None:  # fmt: skip
+        if update == "arow":
+            for k in delta:
+                self.variances.setdefault(k, variance)
+            tau = loss / (gamma + sum(self.variances[k] * x**2 for k, x in delta.items()))
+            for k, x in delta.items():
+                self.w[k] += tau * self.variances[k] * x
+                self.variances[k] = 1 / (1 / self.variances[k] + x**2 / gamma)
+            return
+        square = sum(x**2 for x in delta.values())
+        tau = {"l1": min(C, loss / square), "l2": loss / (square + 1 / (2 * C)), "none": loss / square}[slack]
+        for k, x in delta.items():
+            self.w[k] += tau * x
+
+    def weights(self, average: bool) -> dict:
+        found = {k: x / self.steps for k, x in self.total.items()} if average else self.w
+        return {k: x for k, x in found.items() if x}
+
+
+RULES: list[dict[str, Any]] = [
+    {"update": "passive_aggressive", "slack": "none", "cost": "sqrt"},
+    {"update": "passive_aggressive", "slack": "l1", "C": 0.05, "cost": "hamming"},
+    {"update": "passive_aggressive", "slack": "l2", "C": 0.2, "cost": "unit"},
+    {"update": "arow", "variance": 0.5, "gamma": 2.0, "cost": "hamming"},
+    {"update": "arow", "variance": 2.0, "gamma": 0.7, "cost": "sqrt"},
+]
+WEIGHTS = [  # all_possible_states, all_possible_transitions, boundaries
+    (False, False, False),
+    (False, True, True),
+    (True, True, True),
+]
+
+
+@pytest.mark.parametrize("orders", [1, 2])
+@pytest.mark.parametrize("average", [True, False])
+@pytest.mark.parametrize("margin", [0.0, 0.4])
+@pytest.mark.parametrize("weights", WEIGHTS)
+@pytest.mark.parametrize("rule", RULES)
+def test_equals_the_formulas(rule: dict, weights: tuple, margin: float, average: bool, orders: int) -> None:
+    """With two orders, the mean of two."""
+    X, y = (part[:12] for part in real_dicts(12, 3))
+    X, y = [s[:4] for s in X], [s[:4] for s in y]
+    all_states, all_steps, boundaries = weights
+    settings = {"average": average, "margin": margin, "boundaries": boundaries, **rule}
+    settings |= {"all_possible_states": all_states, "all_possible_transitions": all_steps}
+    model = StructuredPerceptron(epochs=3, orders=orders, random_state=5, **settings).fit(X, y)
+    rng = np.random.default_rng(5)
+    plain = [
+        PlainLearner(X, y, all_states=all_states, all_steps=all_steps, boundaries=boundaries) for _ in range(orders)
+    ]
+    losses = []
+    for _ in range(model.n_iter_):
+        epoch = [(learner, rng.permutation(len(X))) for learner in plain]
+        losses.append(sum(learner.learn(i, margin=margin, **rule) for learner, order in epoch for i in order) / orders)
+    assert model.objective_curve_ == pytest.approx(losses, rel=1e-5, abs=1e-5)
+    expected: dict = defaultdict(float)
+    for learner in plain:
+        for k, x in learner.weights(average).items():
+            expected[k] += x / orders
+    found = {("state", a, label): w for (a, label), w in model.state_features_.items()}
+    transition, start, stop = model.decoder_.chain_scores
+    for i, a in enumerate(model.labels_):
+        found["start", "", a], found["stop", "", a] = start[i], stop[i]
+        found.update({("step", a, b): transition[i, j] for j, b in enumerate(model.labels_)})
+    assert distance(found, expected) < 1e-5 * max(map(abs, expected.values()))
+
+
+# ---- CRFsuite ----
 
 AS_CRFSUITE: dict[str, Any] = {
     "orders": 1,
@@ -37,13 +168,10 @@ SETTINGS = [
 
 
 def in_crfsuites_order() -> tuple[list[Any], list[list[str]]]:
-    """Sentences whose labels CRFsuite, which numbers them as they come, has in the order of their names. The attributes
-    have values at random: between labellings with equal scores, the rounding would decide."""
-    (X, y), rng = toy_dicts(30), np.random.default_rng(0)
-    X = [[{f"{name}={value}": rng.uniform(0.5, 1.5) for name, value in item.items()} for item in s] for s in X]
+    """Sentences whose labels CRFsuite, which numbers them as they come, has in the order of their names."""
+    X, y = real_dicts(30)
     names: dict[str, str] = {}
-    y = [[names.setdefault(label, f"L{len(names)}") for label in labels] for labels in y]
-    return X, y
+    return X, [[names.setdefault(label, f"L{len(names)}") for label in labels] for labels in y]
 
 
 def weights_of(model: Any) -> dict[tuple[str, str, str], float]:
