@@ -25,12 +25,18 @@ from tagwright.errors import DataError, ModelFileError, NotFittedError, Paramete
 from tagwright.learners import LEARNERS, load
 from tagwright.learners._base import SequenceTagger
 
-NAMES = sorted(LEARNERS)
+VARIANTS: dict[str, tuple[str, dict[str, object]]] = {
+    "passive-aggressive": ("perceptron", {"update": "passive_aggressive"}),
+    "arow": ("perceptron", {"update": "arow"}),
+}
+"""Learners whose settings make another algorithm of them."""
+NAMES = sorted(LEARNERS) + sorted(VARIANTS)
 KINDS = {"words": toy_words, "columns": toy_columns, "dicts": toy_dicts}
 
 
 def make(name: str, **params: object) -> SequenceTagger:
-    return LEARNERS[name](**params)
+    learner, settings = VARIANTS.get(name, (name, {}))
+    return LEARNERS[learner](**settings, **params)
 
 
 @cache

@@ -28,6 +28,9 @@ for name, learner in LEARNERS.items():
     model = learner(features, random_state=0, **short)
     model.fit(X, y)
     found[name] = [model.predict(fresh), model.predict_nbest(fresh, k=3) if model.ranked else []]
+for update in ("passive_aggressive", "arow"):
+    model = LEARNERS["perceptron"]("s1", update=update, epochs=2, random_state=0).fit(X, y)
+    found[update] = [model.predict(fresh), model.predict_nbest(fresh, k=3)]
 for mode in ({"aggressive": False, "margin": 1.0}, {"guided": False}, {"direction": "right_to_left", "beam": 1}):
     model = LEARNERS["guided"]("e", epochs=2, random_state=0, **mode).fit(X, y)
     found[str(mode)] = [model.predict(fresh), []]

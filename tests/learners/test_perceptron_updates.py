@@ -15,6 +15,7 @@ from toy import toy_dicts
 from tagwright import StructuredPerceptron
 from tagwright.crfsuite.binary import read_model
 from tagwright.crfsuite.conversion import from_crf
+from tagwright.errors import DataError
 
 
 def real_dicts(n: int, seed: int = 0) -> tuple[list[Any], list[list[str]]]:
@@ -142,6 +143,19 @@ def test_equals_the_formulas(rule: dict, weights: tuple, margin: float, average:
         found["start", "", a], found["stop", "", a] = start[i], stop[i]
         found.update({("step", a, b): transition[i, j] for j, b in enumerate(model.labels_)})
     assert distance(found, expected) < 1e-5 * max(map(abs, expected.values()))
+
+
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("value", [1e-320, 1e-30, 1e30, 1e160, 1e300])
+def test_values_that_are_too_large_end_in_an_error(rule: dict, value: float) -> None:
+    """And never in weights, or labels, that are made of NaN."""
+    X = [[{"a": value, "b": 1.0}, {"c": 2 * value}], [{"a": value}, {"b": value}]] * 3
+    model = StructuredPerceptron(random_state=0, **rule)
+    if value < 1e100:
+        assert model.fit(X, [["A", "B"], ["B", "A"]] * 3).score(X, [["A", "B"], ["B", "A"]] * 3) >= 0.5
+        return
+    with pytest.raises(DataError, match=r"X: updates are not finite: bring attribute values .* nearer to 1"):
+        model.fit(X, [["A", "B"], ["B", "A"]] * 3)
 
 
 # ---- CRFsuite ----

@@ -11,7 +11,7 @@ from toy import toy_columns, toy_dicts, toy_words
 
 from tagwright.encode.text import Text
 from tagwright.errors import ConvergenceWarning, ParameterError
-from tagwright.learners.structured_perceptron import StructuredPerceptron
+from tagwright.learners.structured_perceptron import UPDATES, StructuredPerceptron
 from tagwright.optim.progress import Progress
 from tagwright.scores import wide_rows
 from tagwright.scores.expanded import expand
@@ -109,33 +109,42 @@ def test_equals_the_plain_perceptron(
         assert found[k] == pytest.approx(v, abs=1e-5)
 
 
-def test_seed_decides_the_order() -> None:
+@pytest.mark.parametrize("update", UPDATES)
+def test_seed_decides_the_order_and_threads_do_not_matter(update: str) -> None:
     X, y = toy_words(60)
     weights = [
-        StructuredPerceptron("pos", epochs=2, random_state=s).fit(X, y).decoder_.scores.weights.values
-        for s in (1, 1, 2)
+        StructuredPerceptron("pos", update=update, epochs=2, random_state=s, n_jobs=n_jobs)
+        .fit(X, y)
+        .decoder_.scores.weights.values
+        for s, n_jobs in ((1, 1), (1, 2), (2, 1))
     ]
     np.testing.assert_array_equal(weights[0], weights[1])
     assert not np.array_equal(weights[0], weights[2])
 
 
-def test_dev_set_keeps_the_best_epoch() -> None:
+@pytest.mark.parametrize("update", UPDATES)
+def test_dev_set_keeps_the_best_epoch_or_the_last(update: str) -> None:
     X, y = toy_words(60)
     dev_X, dev_y = toy_words(60, seed=7)
-    model = StructuredPerceptron("ner", epochs=30, patience=2, random_state=0).fit(X, y, dev_X, dev_y)
-    assert 100 * model.score(dev_X, dev_y) == pytest.approx(max(model.dev_curve_))
+    model = StructuredPerceptron("ner", update=update, epochs=30, patience=2, random_state=0).fit(X, y, dev_X, dev_y)
+    kept = (model.dev_curve_[-1], max(model.dev_curve_))
+    assert 100 * model.score(dev_X, dev_y) in [pytest.approx(score) for score in kept]
     assert len(model.dev_curve_) == model.n_iter_ < 30
 
 
-def test_stops_when_nothing_is_wrong() -> None:
-    model = StructuredPerceptron("s1", epochs=50, random_state=0).fit([["a", "b"], ["c"]], [["A", "B"], ["A"]])
+@pytest.mark.parametrize("update", UPDATES)
+def test_stops_when_nothing_is_wrong(update: str) -> None:
+    model = StructuredPerceptron("s1", update=update, epochs=50, random_state=0).fit(
+        [["a", "b"], ["c"]], [["A", "B"], ["A"]]
+    )
     assert model.n_iter_ < 50
     assert model.objective_curve_[-1] == 0
 
 
-def test_warm_start_and_interrupt() -> None:
+@pytest.mark.parametrize("update", UPDATES)
+def test_warm_start_and_interrupt(update: str) -> None:
     X, y = toy_words(80)
-    model = StructuredPerceptron("pos", epochs=1, random_state=0, warm_start=True).fit(X, y)
+    model = StructuredPerceptron("pos", update=update, epochs=1, random_state=0, warm_start=True).fit(X, y)
     first = model.objective_curve_[0]
     model.fit(X, y)
     assert model.objective_curve_[0] < first
@@ -145,13 +154,27 @@ def test_warm_start_and_interrupt() -> None:
             raise KeyboardInterrupt
 
     with pytest.warns(ConvergenceWarning, match="interrupted"):
-        stopped = StructuredPerceptron("pos", callbacks=[interrupt], random_state=0).fit(X, y)
+        stopped = StructuredPerceptron("pos", update=update, callbacks=[interrupt], random_state=0).fit(X, y)
     assert stopped.score(X, y) > 0.6
 
 
 @pytest.mark.parametrize(
     "params",
-    [{"epochs": 0}, {"orders": 0}, {"margin": -1}, {"patience": 0}, {"min_count": 1.5}, {"all_possible_states": 1}],
+    [
+        {"epochs": 0},
+        {"orders": 0},
+        {"margin": -1},
+        {"patience": 0},
+        {"min_count": 1.5},
+        {"all_possible_states": 1},
+        {"update": "pa"},
+        {"cost": 1},
+        {"C": 0},
+        {"slack": "l3"},
+        {"variance": 0.0},
+        {"gamma": -1},
+        {"average": 0},
+    ],
 )
 def test_bad_parameters(params: dict) -> None:
     with pytest.raises(ParameterError, match=f"{next(iter(params))} must be"):

@@ -17,7 +17,7 @@ from tagwright.encode.batch import Batch
 from tagwright.encode.text import Sentences
 from tagwright.errors import DataError
 from tagwright.learners._base import SequenceTagger
-from tagwright.learners._decoder import TOO_LARGE, Decoder
+from tagwright.learners._decoder import Decoder
 from tagwright.learners._estimator import FLAG, NONE, NOT_NEGATIVE, POSITIVE, WHOLE, fitted, one_of, parameter
 from tagwright.learners._labels import Labels
 from tagwright.learners._watch import DevSet, Watch, all_callbacks, warn_of_end
@@ -36,6 +36,7 @@ COSTS = {"unit": 0.0, "sqrt": 0.5, "hamming": 1.0}
 """The cost of d wrong labels is d to this power."""
 MARGINS = {"perceptron": 10.0, "passive_aggressive": 0.0, "arow": 0.0}
 """By default."""
+NOT_FINITE = "updates are not finite: bring attribute values (and AROW's variance and gamma) nearer to 1"
 
 
 class StructuredPerceptron(SequenceTagger):
@@ -207,7 +208,7 @@ class StructuredPerceptron(SequenceTagger):
                     workers.run(learn, [(k, order[first : first + PORTION]) for k, order in enumerate(orders)])
                 wrong, losses = counts.mean(axis=0).tolist()
                 if not math.isfinite(losses):
-                    raise DataError(f"updates are not finite: {TOO_LARGE}", location="X")
+                    raise DataError(NOT_FINITE, location="X")
                 curve.append(losses)
                 seconds = time.perf_counter() - began
                 report = Progress(epoch, self.epochs, curve[-1], None, None, seconds, unit="epoch")

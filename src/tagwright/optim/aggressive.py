@@ -47,13 +47,13 @@ class UpdateRule(NamedTuple):
     @classmethod
     def passive_aggressive(cls, power: float, slack: str, C: float) -> UpdateRule:
         """PA-I with the slack "l1", PA-II with "l2", PA with "none"."""
-        most, extra = C if slack == "l1" else np.inf, 1 / (2 * C) if slack == "l2" else 0.0
+        most, extra = float(C) if slack == "l1" else np.inf, 1 / (2 * C) if slack == "l2" else 0.0
         return cls(False, power, most, extra, 1.0)
 
     @classmethod
     def arow(cls, power: float, variance: float, gamma: float) -> UpdateRule:
         """Needs weights with squares."""
-        return cls(False, power, np.inf, gamma, variance)
+        return cls(False, power, np.inf, float(gamma), float(variance))
 
 
 class OnlineState(NamedTuple):

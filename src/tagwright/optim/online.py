@@ -123,7 +123,7 @@ class OnlineTraining:
         self, data: LabelledTokens, weights: GrowingWeights, *, free: Bools, margin: float, rule: UpdateRule
     ) -> None:
         """free [Y·Y + 2 Y]: which weights of the chain may change, the others are 0."""
-        self.data, self.margin, self.rule = data, margin, rule
+        self.data, self.margin, self.rule = data, float(margin), rule
         self.state = OnlineState.build(weights, free)
         self.clock = 1
         self._work = DecodingWork.build(data.offsets, weights.n_labels, np.float32, most_attributes(data.tokens))
