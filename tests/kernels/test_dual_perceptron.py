@@ -14,7 +14,6 @@ from tagwright.kernels.functions import Kernel
 from tagwright.kernels.gram import GramMatrix
 from tagwright.kernels.vectors import find_contexts
 from tagwright.learners._labels import number_labels
-from tagwright.optim.aggressive import UpdateRule
 from tagwright.optim.online import OnlineTraining, OnlineWeights
 from tagwright.scores.expanded import LabelledTokens, expand
 from tagwright.scores.growing_weights import GrowingWeights, label_score
@@ -31,7 +30,7 @@ def test_every_update_is_the_primal_one(boundaries: bool) -> None:
     labelled = LabelledTokens(data.offsets, data.labels, tokens)
     weights = GrowingWeights.empty(encoder.n_attributes, Y, dtype=np.float32, averaged=True)
     free = np.arange(Y * Y + 2 * Y) < (Y * Y + 2 * Y if boundaries else Y * Y)
-    primal = OnlineTraining(labelled, weights, free=free, margin=0.0, rule=UpdateRule.perceptron())
+    primal = OnlineTraining(labelled, weights, free=free, margin=0.0, rule=None)
     contexts, of_token = find_contexts(tokens, encoder.n_attributes)
     gram = GramMatrix(contexts, Kernel("linear"), 16.0)
     dual = DualPerceptron(gram, data, of_token, Y, boundaries=boundaries)

@@ -7,7 +7,6 @@ import pytest
 
 from tagwright.arrays import padded
 from tagwright.chain.viterbi import PrunedSteps, best_path
-from tagwright.optim.aggressive import UpdateRule
 from tagwright.optim.chain_updates import fill_bounds, raise_bounds
 from tagwright.optim.online import OnlineTraining, OnlineWeights
 from tagwright.scores.expanded import LabelledTokens, TokenAttributes
@@ -59,7 +58,7 @@ def test_begins_from_weights_that_it_may_have(boundaries: bool) -> None:
     given = np.random.default_rng(0).integers(1, 9, 3 + Y * Y + 2 * Y).astype(np.float64)
     weights = GrowingWeights.build(pattern, given[:3], Y, grows=True, dtype=np.float32, averaged=True)
     free = np.arange(Y * Y + 2 * Y) < (Y * Y + 2 * Y if boundaries else Y * Y)
-    training = OnlineTraining(data, weights, free=free, margin=0.0, rule=UpdateRule.perceptron())
+    training = OnlineTraining(data, weights, free=free, margin=0.0, rule=None)
     training.begin_from(given[3:])
     np.testing.assert_array_equal(training.state.chain.incoming[:, :Y], given[3:12].reshape(Y, Y).T)
     if not boundaries:

@@ -187,7 +187,9 @@ WORKLOADS: dict[str, Callable[[Path], None]] = {
     "hmsvm": workload_of(
         lambda: [HMSVM("s1", max_iterations=2, kernel=k, slack=s) for k in ("linear", "poly") for s in ("l1", "l2")]
     ),
-    "perceptron": workload_of(lambda: [StructuredPerceptron("pos", epochs=1)]),
+    "perceptron": workload_of(
+        lambda: [StructuredPerceptron("pos", epochs=1, update=u) for u in ("perceptron", "arow")]
+    ),
     "losses and solvers": workload_of(lambda: crfs("float32")),
     "spans": run_spans,
     "float64": workload_of(

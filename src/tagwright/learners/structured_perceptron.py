@@ -159,14 +159,14 @@ class StructuredPerceptron(SequenceTagger):
         transition[labels[inner - 1], labels[inner]] = True
         return np.concatenate([transition.ravel(), np.full(2 * Y, self.boundaries)])
 
-    def _rule(self) -> UpdateRule:
+    def _rule(self) -> UpdateRule | None:
         from tagwright.optim.aggressive import UpdateRule
 
         if self.update == "passive_aggressive":
             return UpdateRule.passive_aggressive(COSTS[self.cost], self.slack, self.C)
         if self.update == "arow":
             return UpdateRule.arow(COSTS[self.cost], self.variance, self.gamma)
-        return UpdateRule.perceptron()
+        return None
 
     def _decode(self, weights: OnlineWeights) -> Decoder:
         from tagwright.objective.problem import WeightParts

@@ -31,29 +31,23 @@ from tagwright.scores.growing_weights import GrowingWeights, add_weight
 
 
 class UpdateRule(NamedTuple):
-    """What decides the step τ."""
+    """What decides the step τ; None stands for the perceptron, whose step is 1."""
 
-    plain: bool  # the perceptron: τ = 1, whatever the loss
     power: float  # cost(d) = d to this power
     most: float
     extra: float
     variance: float  # of AROW, at the beginning
 
     @classmethod
-    def perceptron(cls) -> UpdateRule:
-        """τ = 1."""
-        return cls(True, 0.0, 1.0, 0.0, 1.0)
-
-    @classmethod
     def passive_aggressive(cls, power: float, slack: str, C: float) -> UpdateRule:
         """PA-I with the slack "l1", PA-II with "l2", PA with "none"."""
         most, extra = float(C) if slack == "l1" else np.inf, 1 / (2 * C) if slack == "l2" else 0.0
-        return cls(False, power, most, extra, 1.0)
+        return cls(power, most, extra, 1.0)
 
     @classmethod
     def arow(cls, power: float, variance: float, gamma: float) -> UpdateRule:
         """Needs weights with squares."""
-        return cls(False, power, np.inf, float(gamma), float(variance))
+        return cls(power, np.inf, float(gamma), float(variance))
 
 
 class OnlineState(NamedTuple):
@@ -82,11 +76,11 @@ class Difference(NamedTuple):
     deltas: Doubles  # [M]: δ there
 
     @classmethod
-    def build(cls, data: LabelledTokens, weights: GrowingWeights, rule: UpdateRule) -> Difference:
+    def build(cls, data: LabelledTokens, weights: GrowingWeights, rule: UpdateRule | None) -> Difference:
         """For sentences of this data, and weights that have so much room. The perceptron needs no amounts."""
         n_attributes = np.diff(data.tokens.pointers[data.offsets])
         most = 2 * int((n_attributes + np.diff(data.offsets) + 1).max())
-        n_amounts = 0 if rule.plain else n_chain_weights(weights.n_labels) + len(weights.values)
+        n_amounts = 0 if rule is None else n_chain_weights(weights.n_labels) + len(weights.values)
         return cls(np.zeros(n_amounts), np.empty(most, np.int64), np.empty(most))
 
 

@@ -91,7 +91,7 @@ def perceptron_update(
 @tight_kernel
 def online_pass(
     order: Longs, data: LabelledTokens, state: OnlineState, work: DecodingWork, difference: Difference, clock: int,
-    margin: float, rule: UpdateRule,
+    margin: float, rule: UpdateRule | None,
 ) -> tuple[int, int, float]:  # fmt: skip
     """The sentences `order`, one after the other, from step `clock` on, as far as there is room for new weights;
     returns how many were done, the number of wrong tokens, and the sum of losses: for the perceptron wrong tokens."""
@@ -108,11 +108,12 @@ def online_pass(
         for p in range(begin, end):
             mistakes += path[p - begin] != gold[p]
         wrong += mistakes
-        if mistakes > 0 and rule.plain:
-            perceptron_update(begin, end, data, path, state, difference, now)
-            losses += mistakes
-        elif mistakes > 0:
-            losses += aggressive_update(begin, end, mistakes, data, path, state, difference, now, rule)
+        if mistakes > 0:
+            if rule is None:  # decided by the compiler
+                perceptron_update(begin, end, data, path, state, difference, now)
+                losses += mistakes
+            else:
+                losses += aggressive_update(begin, end, mistakes, data, path, state, difference, now, rule)
     return int(order.shape[0]), wrong, losses
 
 
@@ -120,7 +121,7 @@ class OnlineTraining:
     """One training: the weights, what is kept beside them, and the number of steps."""
 
     def __init__(
-        self, data: LabelledTokens, weights: GrowingWeights, *, free: Bools, margin: float, rule: UpdateRule
+        self, data: LabelledTokens, weights: GrowingWeights, *, free: Bools, margin: float, rule: UpdateRule | None
     ) -> None:
         """free [Y·Y + 2 Y]: which weights of the chain may change, the others are 0."""
         self.data, self.margin, self.rule = data, float(margin), rule
