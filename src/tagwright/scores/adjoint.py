@@ -153,7 +153,11 @@ class Adjoint:
         tokens = [(int(data.offsets[first]), int(data.offsets[last])) for first, last in blocks]
         parts = [locations[begin:end] for begin, end in tokens]
         self.readers = workers.map(self._list_readers, [(part,) for part in parts])
-        self.carriers = workers.map(self._list_carriers, [(part, *cut) for part, cut in zip(parts, tokens)])
+        pattern = scores.pattern
+        attributes = np.repeat(np.arange(len(pattern.pointers) - 1, dtype=np.int32), np.diff(pattern.pointers))
+        pieces = [(part, *cut, attributes) for part, cut in zip(parts, tokens)]
+        self.carriers = workers.map(self._list_carriers, pieces)
+        del attributes, pieces  # of all weights: much memory
         self.owners = workers.map(self._list_owners, [(c,) for c in range(len(scores.index.slots))])
         self.fresh: list[Bools] = []  # of the rows that each block's readers sum: the first block begins a new sum
         seen = np.zeros(len(self.sums), np.bool_)
@@ -190,13 +194,13 @@ class Adjoint:
         lists.entries[:] //= max(locations.shape[1], 1)
         return lists
 
-    def _list_carriers(self, locations: Ints, begin: int, end: int) -> tuple[Lists, Floats]:
+    def _list_carriers(self, locations: Ints, begin: int, end: int, attributes: Ints) -> tuple[Lists, Floats]:
         """For every attribute that the tokens `begin` to `end` − 1 carry, or whose weights stand for a row, those
-        tokens, and its values there."""
-        data, pattern = self.data, self.scores.pattern
+        tokens, and its values there. attributes: of every weight."""
+        data = self.data
         tokens, slots = np.nonzero(locations < NOWHERE)
         first_weights = (-2 - locations[tokens, slots].astype(np.int64)) // SHORT
-        alone = np.searchsorted(pattern.pointers, first_weights, side="right") - 1
+        alone = attributes[first_weights].astype(np.int64)
         carried = slice(int(data.pointers[begin]), int(data.pointers[end]))
         carriers = np.repeat(np.arange(end - begin, dtype=np.int64), np.diff(data.pointers[begin : end + 1]))
         counts = np.zeros(self.scores.encoder.n_attributes, np.int64)
