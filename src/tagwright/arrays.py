@@ -26,6 +26,7 @@ from tagwright._jit import kernel, tight_kernel
 T = TypeVar("T")
 
 Floats = NDArray[np.floating[Any]]
+Singles = NDArray[np.float32]
 Doubles = NDArray[np.float64]
 Ints = NDArray[np.int32]
 Longs = NDArray[np.int64]
@@ -103,12 +104,13 @@ def inner(a: Doubles, b: Doubles) -> float:
 
 
 @kernel
-def add_scaled(a: Doubles, factor: float, b: Doubles) -> float:
+def add_scaled(a: Doubles, factor: float, b: Floats) -> float:
     """a += factor · b; returns Σ b_i²."""
     total = 0.0
     for i in range(a.shape[0]):
-        a[i] += factor * b[i]
-        total += b[i] * b[i]
+        number = np.float64(b[i])
+        a[i] += factor * number
+        total += number * number
     return total
 
 

@@ -34,6 +34,11 @@ def test_direction_is_the_inverse_hessian_times_the_gradient() -> None:
     np.testing.assert_allclose(quasi_newton_direction(memory, A @ s), -s, atol=1e-12)
 
 
+def single(numbers: np.ndarray) -> np.ndarray:
+    """Rounded to float32."""
+    return numbers.astype(np.float32).astype(np.float64)
+
+
 def two_loops(pairs: list[tuple[np.ndarray, np.ndarray]], g: np.ndarray, D: np.ndarray) -> np.ndarray:
     """Algorithm 7.4 of Nocedal and Wright, step by step."""
     q, alphas = g.copy(), []
@@ -51,12 +56,12 @@ def two_loops(pairs: list[tuple[np.ndarray, np.ndarray]], g: np.ndarray, D: np.n
 @pytest.mark.parametrize("n_pairs", [1, 2, 6, 9])
 @pytest.mark.parametrize("given", [False, True])
 def test_direction_is_that_of_the_two_loops(n_pairs: int, given: bool) -> None:
-    """Also for a vector of several tiles, on several threads."""
+    """Also for a vector of several tiles, on several threads; of pairs as they are kept."""
     rng = np.random.default_rng(n_pairs)
     n = 3000
     D = rng.uniform(0.1, 3, n) if given else np.ones(n)
     curvature = rng.uniform(0.5, 2, n)
-    pairs = [(s, curvature * s) for s in rng.normal(size=(n_pairs, n))]
+    pairs = [(single(s), single(curvature * s)) for s in rng.normal(size=(n_pairs, n))]
     memory: tuple[np.ndarray, ...] = ()
     for s, y in pairs:
         memory = remember(memory, pair_of(s, y), n_pairs)
@@ -69,9 +74,10 @@ def test_direction_is_that_of_the_two_loops(n_pairs: int, given: bool) -> None:
 
 
 def test_a_diagonal_is_a_change_of_variables() -> None:
-    """D = S²: the direction is S times the one that w = S v has, from the same pairs."""
+    """D = S²: the direction is S times the one that w = S v has, from the same pairs. S has powers of 2, so that pairs
+    are rounded alike."""
     rng = np.random.default_rng(3)
-    scale = rng.uniform(0.1, 3, 8)
+    scale = 2.0 ** rng.integers(-3, 3, 8)
     A = rng.normal(size=(8, 8))
     A = A @ A.T
     steps, g = rng.normal(size=(4, 8)), rng.normal(size=8)

@@ -12,7 +12,8 @@ The recursion only ever adds multiples of its vectors, so it is made of their pr
     direction           d = r after the last i
 
 The vectors are read twice: for their products, and for the sum; step by step they would be read three times as often,
-and threads would meet after every step.
+and threads would meet after every step. Pairs are kept in float32, half the memory and half of what is read; products
+and sums of them are made in float64.
 
 The loop around it, when it stops, and the search for the step: optim/descent.py.
 """
@@ -24,23 +25,24 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tagwright._jit import tight_kernel
-from tagwright.arrays import Doubles, Vectors, add_scaled, empty_rows
+from tagwright.arrays import Doubles, Floats, Singles, Vectors, add_scaled, empty_rows
 from tagwright.objective.evaluation import Objective
 from tagwright.optim.descent import PLAIN, Minimum, Point, Trail, descend, search_line
 
-TILE = 512
+TILE = 256
 """Numbers of a vector that are taken at a time."""
 MOST_PAIRS = 6
 """A longer memory has kernels of its own."""
-Memory = tuple[Doubles, ...]
+Memory = tuple[Floats, ...]
 """The last pairs, oldest first, each as three vectors: s, y, and ρ = 1 / sᵀy alone in a vector of one."""
+NO_PAIR: Singles = np.empty(0, np.float32)
 
 
 class Pair(NamedTuple):
     """A step and what it did to the gradient."""
 
-    s: Doubles
-    y: Doubles
+    s: Singles
+    y: Singles
     curvature: float  # sᵀy
     square: float  # yᵀy
 
@@ -48,7 +50,7 @@ class Pair(NamedTuple):
     def between(cls, before: Point, after: Point, vectors: Vectors = PLAIN) -> Pair:
         """s = w' − w and y = g' − g."""
         n = len(before.weights)
-        s, y = (empty_rows((1, n), np.float64)[0] for _ in range(2))
+        s, y = (empty_rows((1, n), np.float32)[0] for _ in range(2))
         given = after.weights, before.weights, after.gradient, before.gradient, s, y
         products = vectors.of_pieces(lambda begin, end: subtract(*given, begin, end), n)
         return cls(s, y, sum(product[0] for product in products), sum(product[1] for product in products))
@@ -56,15 +58,16 @@ class Pair(NamedTuple):
 
 @tight_kernel
 def subtract(
-    w1: Doubles, w0: Doubles, g1: Doubles, g0: Doubles, s: Doubles, y: Doubles, begin: int, end: int
+    w1: Doubles, w0: Doubles, g1: Doubles, g0: Doubles, s: Singles, y: Singles, begin: int, end: int
 ) -> tuple[float, float]:
-    """s = w1 − w0 and y = g1 − g0 from `begin` to `end` − 1, and this part of sᵀy and yᵀy."""
+    """s = w1 − w0 and y = g1 − g0 from `begin` to `end` − 1, and this part of sᵀy and yᵀy as they are kept."""
     curvature, square = 0.0, 0.0
     for i in range(begin, end):
         s[i] = w1[i] - w0[i]
         y[i] = g1[i] - g0[i]
-        curvature += s[i] * y[i]
-        square += y[i] * y[i]
+        kept = np.float64(y[i])
+        curvature += kept * s[i]
+        square += kept * kept
     return curvature, square
 
 
@@ -82,10 +85,10 @@ def quasi_newton_direction(
     D = np.empty(0) if diagonal is None else diagonal
     pairs = tuple(vector for k, vector in enumerate(memory) if k % 3 < 2)  # s₁, y₁, s₂, y₂ ...
     m, n = len(pairs) // 2, len(gradient)
-    padded = (pairs + 2 * MOST_PAIRS * (gradient,))[: 2 * max(MOST_PAIRS, m)]  # kernels are compiled for one length
+    padded = (pairs + 2 * MOST_PAIRS * (NO_PAIR,))[: 2 * max(MOST_PAIRS, m)]  # kernels are compiled for one length
 
     def multiply(begin: int, end: int) -> Doubles:
-        found, work = np.zeros((2, m, m + 1)), np.empty((m, TILE))
+        found, work = np.zeros((2, m, m + 1)), np.empty((3, m, TILE))
         multiply_pairs(padded, gradient, D, begin, end, found, work)
         return found
 
@@ -116,23 +119,27 @@ def solve_two_loops(sy: Doubles, yy: Doubles) -> tuple[Doubles, Doubles]:
 
 @tight_kernel
 def multiply_pairs(
-    pairs: tuple[Doubles, ...], g: Doubles, D: Doubles, begin: int, end: int, out: Doubles, work: Doubles
+    pairs: tuple[Singles, ...], g: Doubles, D: Doubles, begin: int, end: int, out: Doubles, work: Doubles
 ) -> None:
     """out[0, i, j] += s_iᵀy_j and out[1, i, j] += (D y_i)ᵀy_j for i ≤ j, y_m = g; of the numbers from `begin` to
-    `end` − 1 alone, in tiles that stay in the nearest cache. work [m, TILE]: D y."""
+    `end` − 1 alone, in tiles that stay in the nearest cache. work [3, m, TILE]: s, y and D y."""
     m = out.shape[1]
+    s, y, dy = work[0], work[1], work[2]
     for first in range(begin, end, TILE):
         last = min(first + TILE, end)
+        n = last - first
         for i in range(m):
-            copy_product(pairs[2 * i + 1][first:last], D[first:last], work[i])
+            copy_product(pairs[2 * i][first:last], D[:0], s[i])
+            copy_product(pairs[2 * i + 1][first:last], D[:0], y[i])
+            copy_product(y[i, :n], D[first:last], dy[i])
         for i in range(m):
             for j in range(i, m):
-                add_products_with(pairs[2 * j + 1][first:last], pairs[2 * i][first:last], work[i], out[:, i, j])
-            add_products_with(g[first:last], pairs[2 * i][first:last], work[i], out[:, i, m])
+                add_products_with(y[j, :n], s[i], dy[i], out[:, i, j])
+            add_products_with(g[first:last], s[i], dy[i], out[:, i, m])
 
 
 @tight_kernel
-def copy_product(y: Doubles, D: Doubles, out: Doubles) -> None:
+def copy_product(y: Floats, D: Doubles, out: Doubles) -> None:
     """out = D y; D is empty where it is 1."""
     if D.shape[0] == 0:
         for t in range(y.shape[0]):
@@ -155,7 +162,7 @@ def add_products_with(y: Doubles, a: Doubles, b: Doubles, out: Doubles) -> None:
 
 @tight_kernel
 def add_pairs(
-    pairs: tuple[Doubles, ...], g: Doubles, D: Doubles, gamma: float, of_s: Doubles, of_y: Doubles, begin: int,
+    pairs: tuple[Singles, ...], g: Doubles, D: Doubles, gamma: float, of_s: Doubles, of_y: Doubles, begin: int,
     end: int, out: Doubles,
 ) -> None:  # fmt: skip
     """out = γ D (−g + Σ of_y[i] y_i) + Σ of_s[i] s_i, from `begin` to `end` − 1."""
