@@ -97,7 +97,7 @@ def _solve_by_descent(
     start = problem.start if stored is None else _trail_of(stored)
     options: dict[str, Any] = {"max_iterations": limits.max_iterations, "tolerance": limits.tolerance, "watch": tell}
     if solver == "owlqn":
-        return minimise_owlqn(smooth, start, c1=problem.c1, **options), lambda: last
+        return minimise_owlqn(smooth, start, c1=problem.c1, vectors=vectors, **options), lambda: last
     if solver == "cg":
         return minimise_cg(smooth, start, **options), lambda: last
     # Weights of frequent features have much curvature: D = 1 / √(1 + n) (docs/solvers.md)
