@@ -95,7 +95,7 @@ def grown(array: NDArray[Any], n: int, spare: int) -> NDArray[Any]:
 
 
 @kernel
-def inner(a: Doubles, b: Doubles) -> float:
+def inner(a: Floats, b: Floats) -> float:
     """Σ a_i b_i."""
     total = 0.0
     for i in range(a.shape[0]):

@@ -16,7 +16,7 @@ from typing import Any
 
 from tagwright.arrays import Doubles, add_scaled, inner, norm
 from tagwright.objective.evaluation import Objective
-from tagwright.optim.descent import Minimum, Point, Trail, descend, search_line
+from tagwright.optim.descent import Memory, Minimum, Point, Trail, descend, search_line
 
 CURVATURE = 0.1
 RESTART = 0.5
@@ -29,7 +29,7 @@ class ConjugateGradient:
     def slope(self, point: Point) -> Doubles:
         return point.gradient
 
-    def advance(self, objective: Objective, trail: Trail) -> tuple[Point, tuple[Doubles, ...]] | None:
+    def advance(self, objective: Objective, trail: Trail) -> tuple[Point, Memory] | None:
         """One line search along d."""
         here = trail.point
         direction, first = next_direction(here, trail.memory)
@@ -37,7 +37,7 @@ class ConjugateGradient:
         return None if found is None else (found, (direction, here.gradient))
 
 
-def next_direction(here: Point, memory: tuple[Doubles, ...]) -> tuple[Doubles, float]:
+def next_direction(here: Point, memory: Memory) -> tuple[Doubles, float]:
     """d, and the first step to try along it."""
     gradient = here.gradient
     square = inner(gradient, gradient)

@@ -32,7 +32,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Literal, Protocol
 
-from tagwright.arrays import Doubles, Vectors
+from tagwright.arrays import Doubles, Floats, Vectors
 from tagwright.objective.evaluation import Objective, ValueAndGradient
 
 PLAIN = Vectors()
@@ -62,12 +62,16 @@ class Point:
         return cls(weights, found.value, found.gradient, step, found.reference)
 
 
+Memory = tuple[Floats, ...]
+"""The vectors that a method remembers, as it defines them."""
+
+
 @dataclass(frozen=True, slots=True)
 class Trail:
     """Where a descent stands, the vectors its method remembers, and the values so far."""
 
     point: Point
-    memory: tuple[Doubles, ...] = ()
+    memory: Memory = ()
     curve: tuple[float, ...] = ()
 
     @property
@@ -115,7 +119,7 @@ class Method(Protocol):
     def slope(self, point: Point) -> Doubles:
         """The gradient of what is minimised: zero at a minimum."""
 
-    def advance(self, objective: Objective, trail: Trail) -> tuple[Point, tuple[Doubles, ...]] | None:
+    def advance(self, objective: Objective, trail: Trail) -> tuple[Point, Memory] | None:
         """A lower point and the memory after it; None if none is found."""
 
 

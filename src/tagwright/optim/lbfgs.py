@@ -27,14 +27,12 @@ import numpy as np
 from tagwright._jit import tight_kernel
 from tagwright.arrays import Doubles, Floats, Singles, Vectors, add_scaled, empty_rows
 from tagwright.objective.evaluation import Objective
-from tagwright.optim.descent import PLAIN, Minimum, Point, Trail, descend, search_line
+from tagwright.optim.descent import PLAIN, Memory, Minimum, Point, Trail, descend, search_line
 
 TILE = 256
 """Numbers of a vector that are taken at a time."""
 MOST_PAIRS = 6
 """A longer memory has kernels of its own."""
-Memory = tuple[Floats, ...]
-"""The last pairs, oldest first, each as three vectors: s, y, and ρ = 1 / sᵀy alone in a vector of one."""
 NO_PAIR: Singles = np.empty(0, np.float32)
 
 
@@ -72,7 +70,8 @@ def subtract(
 
 
 def remember(memory: Memory, pair: Pair, size: int) -> Memory:
-    """The memory with one more pair, of at most `size`; unchanged if the curvature is not safely positive."""
+    """The memory with one more pair, of at most `size`; unchanged if the curvature is not safely positive. Oldest
+    first, each pair as three vectors: s, y, and ρ = 1 / sᵀy alone in a vector of one."""
     if pair.curvature <= 1e-10 * pair.square:
         return memory
     return (*memory, pair.s, pair.y, np.array([1.0 / pair.curvature]))[-3 * size :]

@@ -23,8 +23,8 @@ import numpy as np
 from tagwright._jit import tight_kernel
 from tagwright.arrays import Doubles, Vectors, empty_rows
 from tagwright.objective.evaluation import Objective, ValueAndGradient
-from tagwright.optim.descent import PLAIN, Minimum, Point, Trail, descend
-from tagwright.optim.lbfgs import MOST_PAIRS, Memory, Pair, quasi_newton_direction, remember
+from tagwright.optim.descent import PLAIN, Memory, Minimum, Point, Trail, descend
+from tagwright.optim.lbfgs import MOST_PAIRS, Pair, quasi_newton_direction, remember
 
 DECREASE = 1e-4
 MOST_STEPS = 30
