@@ -22,7 +22,15 @@ from tagwright.attributes import FUNCTIONS, PRESETS, FeatureSet
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = Path(tagwright.__file__).parent
-PAGES = ["README.md", "docs/cli.md", "docs/migrating.md", "docs/api.md", "docs/templates.md", "docs/solvers.md"]
+PAGES = [
+    "README.md",
+    "docs/cli.md",
+    "docs/migrating.md",
+    "docs/api.md",
+    "docs/templates.md",
+    "docs/solvers.md",
+    "docs/perceptron.md",
+]
 EXACT = ["docs/label-bias.md"]  # pages whose numbers are the point: they are compared, too
 PLAIN = [
     "docs/architecture.md",

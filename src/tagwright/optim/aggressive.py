@@ -5,11 +5,11 @@
 w·δ is F(x, y) − F(x, ŷ): y must be ahead by the cost. If it is (ℓ ≤ 0), the weights stay as they are (passive); if not
 (aggressive):
 
-    PA      w += τ δ      τ = ℓ / ‖δ‖²                      the nearest w with ℓ = 0           Crammer et al. 2006 (8)
-    PA-I                  τ = min(C, ℓ / ‖δ‖²)              C · slack, L1                             (14, PA-I)
-    PA-II                 τ = ℓ / (‖δ‖² + 1/(2C))           C · slack², L2                            (14, PA-II)
-    AROW    w += τ Σδ     τ = ℓ / (δᵀΣδ + γ)                Crammer, Kulesza and Dredze 2009 (7) and (8)
-            Σ⁻¹ += δδᵀ / γ                                  (9), of which the diagonal is kept
+    PA      w += τ δ      τ = ℓ / ‖δ‖²                   the nearest w with ℓ = 0        Crammer et al. 2006, figure 1
+    PA-I                  τ = min(C, ℓ / ‖δ‖²)           C · slack may be left
+    PA-II                 τ = ℓ / (‖δ‖² + 1/(2C))        C · slack²
+    AROW    w += τ Σδ     τ = ℓ / (δᵀΣδ + γ)             Crammer, Kulesza and Dredze 2009, where γ is r
+            Σ⁻¹ += δδᵀ / γ, of which the diagonal is kept
 
 So all are one formula, with Σ = 1 in the first three: τ = min(most, ℓ / (δᵀΣδ + extra)). AROW's variances get smaller
 where weights are changed often. From Σ_kk = v at the beginning follows 1/Σ_kk = 1/v + s_k/γ, where s_k is the sum of
