@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from decimal import Decimal
 from typing import Any
 
@@ -12,9 +13,11 @@ from hypothesis import strategies as st
 
 from tagwright import CRF
 from tagwright.encode import attribute_dicts
-from tagwright.encode.attribute_columns import AttributeTables, are_distinct, sort_items
-from tagwright.encode.attribute_dicts import encode_dicts, flatten, number_dicts
+from tagwright.encode.attribute_columns import sort_items
+from tagwright.encode.attribute_dicts import encode_dicts, encode_one_by_one, flatten, number_dicts
+from tagwright.encode.attribute_reading import are_distinct
 from tagwright.encode.attribute_sets import ABSENT, gather_sets
+from tagwright.encode.attribute_tables import AttributeTables
 from tagwright.encode.encoder import Encoder
 from tagwright.encode.forms import Vocabulary
 from tagwright.encode.text import Text
@@ -66,11 +69,44 @@ def test_columns_give_what_the_definition_gives(parts: list[Text], new: Text) ->
             own = slice(pointers[p], pointers[p + 1])
             found = dict(zip([names[a] for a in attributes[own]], values[own], strict=True))
             assert found == defined(text, p)
-    pointers, attributes, values = encode_dicts(new, AttributeTables(Vocabulary(names)))
-    for p in range(len(new.items)):
-        own = slice(pointers[p], pointers[p + 1])
-        found = dict(zip([names[a] for a in attributes[own]], values[own], strict=True))
-        assert found == {name: value for name, value in defined(new, p).items() if value != 0 and name in expected}
+
+
+def attributes_of(names: list[str], encoded: Any, p: int) -> dict[str, float]:
+    """Those of a token, as they were encoded: each once."""
+    pointers, attributes, values = encoded
+    values = values if len(values) else np.ones(len(attributes))
+    own = slice(pointers[p], pointers[p + 1])
+    found = dict(zip([names[a] for a in attributes[own]], values[own], strict=True))
+    assert len(found) == own.stop - own.start
+    return found
+
+
+@settings(max_examples=200, deadline=None)
+@given(texts(), st.lists(texts(), min_size=1, max_size=3))
+def test_tagging_finds_what_the_definition_gives(known: Text, new: list[Text]) -> None:
+    """With tables that remember the shapes of other texts; in the same order as one by one."""
+    names = number_dicts([known])[0]
+    tables = AttributeTables(Vocabulary(names))
+    for text in [*new, known]:
+        found = encode_dicts(text, tables)
+        one_by_one = encode_one_by_one(text, 0, len(text.items), tables.names.index)
+        for p in range(len(text.items)):
+            expected = {name: value for name, value in defined(text, p).items() if value != 0 and name in names}
+            assert attributes_of(names, found, p) == expected
+            assert list(attributes_of(names, one_by_one, p).items()) == list(attributes_of(names, found, p).items())
+
+
+def test_more_rows_of_numbers_than_are_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tagwright.encode.attribute_reading.MANY_ROWS", 5)
+    items: list[Any] = [{"w": str(k % 3), "size": k / 4, "odd": k % 2 == 1, "new": 7} for k in range(60)]
+    names = ["size", "w:1", "w:2", "odd"]
+    tables = AttributeTables(Vocabulary(names))
+    for begin in range(0, 60, 4):
+        text = Text.build([items[begin : begin + 4]], width=0)
+        found = encode_dicts(text, tables)
+        for p in range(4):
+            known = {name: value for name, value in defined(text, p).items() if value and name in names}
+            assert attributes_of(names, found, p) == known
 
 
 def test_long_texts_are_read_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -112,17 +148,24 @@ def test_keys_that_can_name_the_same_attribute(keys: tuple[object, ...], distinc
     assert are_distinct(keys) is distinct
 
 
-def test_keys_are_not_remembered_without_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tagwright.encode.attribute_columns.MANY", 10)
+def test_shapes_are_not_remembered_without_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tagwright.encode.attribute_tables.MANY", 10)
     tables = AttributeTables(Vocabulary(["w:a"]))
     for k in range(30):
         text = Text.build([[{f"key{k}": "a", "w": "a"}] * 4], width=0)
         assert encode_dicts(text, tables)[1].tolist() == [0] * 4
-        assert len(tables.known.index) <= 10
-        assert len(tables.known.places) <= 10
+        assert len(tables.known.shapes) <= 11
 
 
-@pytest.mark.parametrize("value", [float("nan"), float("inf"), 10**400, None, b"x", object(), "\ud800"])
+def test_a_dict_that_makes_its_keys_is_left_alone() -> None:
+    tables = AttributeTables(Vocabulary(["w:a", "n"]))
+    encode_dicts(Text.build([[{"w": "a", "n": 1.0}]], width=0), tables)
+    item: Any = defaultdict(str, {"w": "a", "m": 1.0})
+    assert encode_dicts(Text.build([[item]], width=0), tables)[1].tolist() == [0]
+    assert dict(item) == {"w": "a", "m": 1.0}
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), 10**400, None, b"\xff", object(), "\ud800"])
 def test_what_is_refused_is_named_in_the_middle_of_a_column(value: object) -> None:
     items: list[Any] = [{"w": "a", "v": 1.0} for _ in range(9)]
     items[5]["v"] = value

@@ -84,7 +84,7 @@ def test_attribute_dicts() -> None:
         ({"a": float("nan")}, r"X\[0\]\[1\]: attribute 'a' is nan"),
         ({"a": float("inf")}, "finite"),
         ({"a": None}, "is None, .*leave the attribute out"),
-        ({"a": b"x"}, "decode"),
+        ({"a": b"\xff"}, "decode"),
         ({1: "x"}, "names are strings"),
         ({"a": [1]}, "strings"),
     ],

@@ -3,38 +3,31 @@
     {"lower": "paris", "title": True, "length": 5.0, "shape": {"X": 1, "x": 1}, "tags": ["a", "b"]}
     ─► lower:paris 1, title 1, length 5, shape:X 1, shape:x 1, tags:a 1, tags:b 1
 
-as python-crfsuite names them. A number is whatever Python, NumPy or `decimal` has for one, NumPy's truth values too.
-False and 0 stay attributes with the value 0. A value that is not finite is refused, and so is None, as there.
+as python-crfsuite names them. A number is whatever has `__float__` or `__index__`, such as NumPy's numbers and truth
+values; bytes are decoded. False and 0 stay attributes with the value 0. None is refused, as there, and so is, unlike
+there, a value that is not finite.
 
-`flatten` is the definition. Dicts with the same keys are taken together (attribute_columns.py), which gives the same.
+`flatten` is the definition. In training, dicts with the same keys are taken together (attribute_columns.py); in
+tagging, all dicts and lists of some thousand tokens (attribute_reading.py). Both give the same.
 """
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from decimal import Decimal
 from itertools import pairwise
 from math import inf, isfinite
-from numbers import Real
+from typing import Any
 
 import numpy as np
 
-from tagwright.arrays import Doubles, Ints, Longs
-from tagwright.encode.attribute_columns import (
-    NO_ATTRIBUTE,
-    SHIFT,
-    AttributeTables,
-    Shape,
-    drop_useless,
-    find_names,
-    sort_items,
-)
+from tagwright.arrays import Doubles, Ints
+from tagwright.encode.attribute_columns import SHIFT, Columns, find_names, sort_items
+from tagwright.encode.attribute_tables import NO_ATTRIBUTE, AttributeTables, Encoded
 from tagwright.encode.text import Text, check_encodable
 from tagwright.errors import DataError
 from tagwright.sequence import Item
 
-Encoded = tuple[Longs, Ints, Doubles]
-"""The attributes of every token: pointers [n + 1], numbers and values."""
 AT_ONCE, LEARNED_AT_ONCE = 1 << 10, 1 << 12
 """Tokens that are read together, in tagging and in training: what Python has of them stays in a near cache."""
 
@@ -48,7 +41,7 @@ def number_dicts(parts: Sequence[Text]) -> tuple[list[str], Ints, list[Encoded]]
         some, irregular = sort_items(items[begin : begin + LEARNED_AT_ONCE])
         shapes += [shape._replace(tokens=shape.tokens + begin) for shape in some]
         others += [begin + p for p in irregular]
-    found, flat = find_names(shapes), [flatten_item(p, items, parts) for p in others]
+    found, flat = find_names(shapes), [flatten_item(items[p], *token_of(p, parts)) for p in others]
     first = [(p << SHIFT) + k for p, own in zip(others, flat, strict=True) for k in range(len(own))]
     names = [name for own in flat for name in own] + [name for own in found for name in own.names]
     index: dict[str, int] = {}
@@ -78,26 +71,37 @@ def encode_dicts(text: Text, names: AttributeTables) -> Encoded:
         return parts[0]
     shifts = np.cumsum([0, *(len(attributes) for _, attributes, _ in parts)])
     pointers = [own[1:] + shift for (own, _, _), shift in zip(parts, shifts, strict=False)]
+    values = [own for _, _, own in parts]
+    if any(map(len, values)):  # a part without values has ones
+        values = [own if len(own) else np.ones(len(of)) for own, (_, of, _) in zip(values, parts, strict=True)]
     return (
         np.concatenate([np.zeros(1, np.int64), *pointers]),
         np.concatenate([NO_ATTRIBUTES, *(own for _, own, _ in parts)]),
-        np.concatenate([NO_VALUES, *(own for _, _, own in parts)]),
+        np.concatenate([NO_VALUES, *values]),
     )
 
 
 def encode_items(text: Text, begin: int, end: int, names: AttributeTables) -> Encoded:
     """The tokens `begin` to `end` − 1."""
-    shapes, others = sort_items(text.items[begin:end])
-    flat = [flatten_item(begin + p, text.items, [text]) for p in others]
-    pointers, attributes, values = lay_out(end - begin, shapes, others, flat, names.names.index if others else {})
-    names.find(shapes, pointers, attributes, values)
-    n = drop_useless(pointers, attributes, values)
-    return pointers, attributes[:n], values[:n]
+    items = text.items if end - begin == len(text.items) else text.items[begin:end]
+    found = names.find(items, lambda p: flatten_in_order(begin + p, text))
+    return encode_one_by_one(text, begin, end, names.names.index) if found is None else found
+
+
+def encode_one_by_one(text: Text, begin: int, end: int, index: Mapping[str, int]) -> Encoded:
+    """The same by definition."""
+    pointers, attributes, values = np.zeros(end - begin + 1, np.int64), [], []
+    for p in range(begin, end):
+        own = [(index[name], value) for name, value in flatten_in_order(p, text).items() if value and name in index]
+        attributes += [attribute for attribute, _ in own]
+        values += [value for _, value in own]
+        pointers[p + 1 - begin] = len(attributes)
+    return pointers, np.array(attributes, np.int32), np.array(values, np.float64)
 
 
 def lay_out(
     n: int,
-    shapes: Sequence[Shape],
+    shapes: Sequence[Columns],
     others: Sequence[int],
     flat: Sequence[Mapping[str, float]],
     index: Mapping[str, int],
@@ -116,13 +120,8 @@ def lay_out(
     return pointers, attributes, values
 
 
-def flatten_item(p: int, items: Sequence[Item], parts: Sequence[Text]) -> dict[str, float]:
-    """Token p of some texts, end to end: the values of its attributes. One that is given twice is added up."""
-    text, item = parts[0], items[p]
-    for text in parts:
-        if p < len(text.items):
-            break
-        p -= len(text.items)
+def flatten_item(item: Item, text: Text, p: int) -> dict[str, float]:
+    """Token p of a text: the values of its attributes. One that is given twice is added up."""
     found: dict[str, float] = {}
     try:
         for name, value in flatten(item, text, p):
@@ -131,6 +130,25 @@ def flatten_item(p: int, items: Sequence[Item], parts: Sequence[Text]) -> dict[s
         message = "the attributes are nested too deeply, or a dict contains itself"
         raise DataError(message, location=text.location(p)) from None
     return found
+
+
+def flatten_in_order(p: int, text: Text) -> dict[str, float]:
+    """The same: keys with strings come first, then the others, both sorted. What order a dict has makes no difference
+    then, be it in rounding."""
+    item: Any = text.items[p]
+    if isinstance(item, Mapping):
+        keys = sorted(item, key=lambda key: (not isinstance(item[key], str), str(key)))
+        item = {key: item[key] for key in keys}
+    return flatten_item(item, text, p)
+
+
+def token_of(p: int, parts: Sequence[Text]) -> tuple[Text, int]:
+    """The text that has token p of some texts, end to end; and which of its tokens that is."""
+    for text in parts:
+        if p < len(text.items):
+            break
+        p -= len(text.items)
+    return text, p
 
 
 def refuse_halves_in_names(parts: Sequence[Text], names: Iterable[str]) -> None:
@@ -148,50 +166,52 @@ def flatten(item: object, text: Text, p: int) -> Iterator[tuple[str, float]]:
     """The (attribute, value) pairs of one item, token p of a text (for errors)."""
     if isinstance(item, Mapping):
         for key, value in item.items():
-            if not isinstance(key, str):
-                raise DataError(
-                    f"attribute names are strings, found {key!r} ({type(key).__name__})", location=text.location(p)
-                )
-            if type(value) is str:
-                yield f"{key}:{value}", 1.0
-            elif value is True or value is False:
-                yield key, float(value)
+            name = read_string(key, "attribute names are strings", text, p)
+            if isinstance(value, str | bytes):
+                yield f"{name}:{read_string(value, f'attribute {name!r}', text, p)}", 1.0
+            elif isinstance(value, Mapping | list | set | frozenset):
+                for inner, number in flatten(value, text, p):
+                    yield f"{name}:{inner}", number
             else:
-                yield from _flatten_value(key, value, text, p)
+                yield name, read_number(name, value, text, p)
     elif isinstance(item, list | set | frozenset):
-        for name in item:
-            if not isinstance(name, str):
-                raise DataError(f"a list of attributes holds strings, found {name!r}", location=text.location(p))
-            yield name, 1.0
+        for given in item:
+            yield read_string(given, "a list of attributes holds strings", text, p), 1.0
     else:
         raise DataError(f"expected a dict of attributes, found {type(item).__name__}", location=text.location(p))
 
 
-def _flatten_value(key: str, value: object, text: Text, p: int) -> Iterator[tuple[str, float]]:
-    if isinstance(value, Real | np.bool_ | Decimal):
-        try:
-            number = float(value)
-        except OverflowError:
-            number = inf
-        if not isfinite(number):
-            cure = "replace it or leave the attribute out"
-            raise DataError(f"attribute {key!r} is {number}; values must be finite: {cure}", location=text.location(p))
-        yield key, number
-    elif isinstance(value, Mapping | list | set | frozenset):
-        for name, number in flatten(value, text, p):
-            yield f"{key}:{name}", number
-    elif isinstance(value, str):
-        yield f"{key}:{value}", 1.0
-    elif isinstance(value, bytes):
-        raise DataError(f"attribute {key!r} is bytes; decode it to a string", location=text.location(p))
-    elif value is None:
-        cure = "leave the attribute out, or give a string such as 'none'"
-        raise DataError(
-            f"attribute {key!r} is None, which is neither true nor false: {cure}", location=text.location(p)
-        )
-    else:
+def read_string(value: object, what: str, text: Text, p: int) -> str:
+    """A string, without whatever a subclass makes of it; bytes are UTF-8."""
+    if isinstance(value, str):
+        return str.__str__(value)
+    if not isinstance(value, bytes):
+        raise DataError(f"{what}, found {value!r:.60} ({type(value).__name__})", location=text.location(p))
+    try:
+        return value.decode()
+    except UnicodeDecodeError:
+        message = f"{what}: the bytes {value!r:.60} are not UTF-8; decode them to a string"
+        raise DataError(message, location=text.location(p)) from None
+
+
+def read_number(key: str, value: object, text: Text, p: int) -> float:
+    """What C takes for a number."""
+    try:
+        number: Any = array("d", (value,))[0]  # type: ignore[type-var]  # unlike float(), it reads no strings
+    except OverflowError:
+        number = inf
+    except (TypeError, ValueError):
+        if value is None:
+            cure = "leave the attribute out, or give a string such as 'none'"
+            raise DataError(
+                f"attribute {key!r} is None, which is neither true nor false: {cure}", location=text.location(p)
+            ) from None
         found = f"attribute {key!r} is {type(value).__name__}"
-        raise DataError(f"{found}; expected bool, number, string, list or dict", location=text.location(p))
+        raise DataError(f"{found}; expected bool, number, string, list or dict", location=text.location(p)) from None
+    if not isfinite(number):
+        cure = "replace it or leave the attribute out"
+        raise DataError(f"attribute {key!r} is {number}; values must be finite: {cure}", location=text.location(p))
+    return float(number)
 
 
 NO_ATTRIBUTES: Ints = np.empty(0, np.int32)

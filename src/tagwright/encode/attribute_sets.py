@@ -128,7 +128,7 @@ def count_pairs(left: Ints, right: Ints, slots: Longs, found: Ints, first: Longs
     """As number_pairs; slots: empty, enough for all. Returns how many distinct ones there are."""
     n, size = 0, slots.shape[0]
     for p in range(left.shape[0]):
-        key = (left[p] << 32) | right[p]
+        key = (np.int64(left[p]) << 32) | right[p]
         slot = first_slot(key, size)
         while slots[slot] != EMPTY and slots[slot] != key:
             slot = (slot + 2) & (size - 1)

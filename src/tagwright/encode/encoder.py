@@ -24,9 +24,9 @@ import numpy as np
 from tagwright._jit import tight_kernel
 from tagwright.arrays import Doubles, Ints, Longs, Plain
 from tagwright.attributes.templates import Cell, FeatureSet, Term, attribute_name, join_values
-from tagwright.encode.attribute_columns import AttributeTables
 from tagwright.encode.attribute_dicts import encode_dicts, number_dicts
 from tagwright.encode.attribute_sets import AttributeSet, gather_sets
+from tagwright.encode.attribute_tables import AttributeTables
 from tagwright.encode.batch import Batch
 from tagwright.encode.conjunctions import (
     Conjunction,

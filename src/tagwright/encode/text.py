@@ -26,7 +26,7 @@ from tagwright.string_blob import check_text
 from tagwright.text.strings import Strings, join_lists
 
 Sentences = Sequence[Sequence[Item]]
-LISTS = {list}
+LISTS, ATTRIBUTES = {list}, {dict, list, set, frozenset}
 NO_LETTERS = join_lists([])
 NO_LISTS = (str, bytes, Mapping, Set)
 """What has a length, but is no list: its items are letters, or have no order."""
@@ -179,7 +179,7 @@ def name_labels(labels: Ints, offsets: Longs, names: NDArray[np.object_]) -> lis
 def _widths(items: list[Item]) -> set[int]:
     """All widths that occur; quick where all items are tuples of strings."""
     kinds = set(map(type, items))
-    if kinds == {dict}:
+    if kinds <= ATTRIBUTES:
         return {0}
     if kinds == {tuple} and set(map(type, chain.from_iterable(items))) == {str}:
         return {width if width > 1 else -1 for width in map(len, items)}

@@ -22,7 +22,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tagwright._jit import tight_kernel
-from tagwright._simd import load_bytes, prefetch
+from tagwright._simd import load_bytes, lowest_bit, prefetch
 from tagwright.arrays import Bytes, Ints, Longs, Plain
 from tagwright.text.strings import Strings, join
 
@@ -103,6 +103,7 @@ UNKNOWN = -1
 SHORT = 7
 """Bytes of the longest string that is its own key."""
 SIZE_SHIFT = 56
+ONES, HIGHEST_BITS = 0x01010101010101, 0x80808080808080
 LONG = 1 << 60
 """A bit of the keys of longer strings."""
 HASH_BITS, HASH_MULTIPLIER = 0x7FFFFFFF, 0x5BD1E995
@@ -168,11 +169,46 @@ def string_key(letters: Bytes, begin: int, end: int) -> int:
         return EMPTY
     if n <= SHORT:
         return int(load_bytes(letters, begin, n) | (n << SIZE_SHIFT))
-    h = n
+    h = 0
     for p in range(begin, end, SHORT):
-        word = load_bytes(letters, p, min(SHORT, end - p)) ^ h
-        h = ((word ^ (word >> 31)) & HASH_BITS) * HASH_MULTIPLIER
-    return int(LONG | ((h ^ (h >> 31)) & HASH_BITS))
+        h = mix(h, load_bytes(letters, p, min(SHORT, end - p)))
+    return long_key(h, n)
+
+
+@tight_kernel
+def mix(h: int, word: int) -> int:
+    """The hash of some bytes and seven more."""
+    word ^= h
+    return int(((word ^ (word >> 31)) & HASH_BITS) * HASH_MULTIPLIER)
+
+
+@tight_kernel
+def long_key(h: int, n: int) -> int:
+    """The key of a longer string, n bytes, of which h is the hash."""
+    return int(LONG | ((h ^ (h >> 31) ^ n) & HASH_BITS))
+
+
+@tight_kernel
+def next_string(letters: Bytes, begin: int) -> tuple[int, int]:
+    """The key of the string from `begin` to the next separator, and its end. As string_key, with each byte read once:
+    which of seven are zero shows in the highest bit of each byte (the lowest such bit is right, others need not be)."""
+    word = load_bytes(letters, begin, SHORT)
+    zeros = (word - ONES) & ~word & HIGHEST_BITS
+    if zeros != 0:
+        n = lowest_bit(zeros) >> 3
+        return (word & ((1 << (n << 3)) - 1)) | (n << SIZE_SHIFT), begin + n
+    first, p, h = word, begin, 0
+    while zeros == 0:
+        h = mix(h, word)
+        p += SHORT
+        word = load_bytes(letters, p, SHORT)
+        zeros = (word - ONES) & ~word & HIGHEST_BITS
+    n = lowest_bit(zeros) >> 3
+    if p + n - begin == SHORT:
+        return first | (SHORT << SIZE_SHIFT), p + n
+    if n > 0:
+        h = mix(h, word & ((1 << (n << 3)) - 1))
+    return long_key(h, p + n - begin), p + n
 
 
 @tight_kernel
