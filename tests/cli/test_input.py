@@ -95,6 +95,26 @@ def test_a_model_with_two_input_columns_tags_what_has_them(run: Run, folder: Pat
     assert run("tag", folder / "three.tw", stdin="The DT\ndog NN\n\n").out == "The DT B-NP\ndog NN I-NP\n\n"
 
 
+@pytest.mark.parametrize("learner", ["hmm", "crf"])
+def test_two_words_are_not_a_word_and_its_column_for_a_model_that_cannot_tell(
+    run: Run, rows: Rows, tmp_path: Path, learner: str
+) -> None:
+    """An HMM looks at words alone; of lemmas, most are new. So the values of a column do not tell what it is."""
+    number = iter(range(10**6))
+    write(tmp_path / "x", rows, lambda word, tag, label: f"{word} lemma{next(number)} {label}")
+    model = tmp_path / "m.tw"
+    quick = ["--set", "max_iterations=1"] if learner == "crf" else []
+    assert run("train", tmp_path / "x", "--out", model, "--learner", learner, *quick).code == 0
+    for text in ("Jan slaapt\n", "Jan slaapt\nHij niet\n", "Jan slaapt .\n"):
+        message = f"found {text.splitlines()[0]!r}, expected 2 columns for each word, as in training, and a blank line"
+        refused(run("tag", model, stdin=text), message, "(--format columns)")
+        assert run("tag", model, "--format", "columns", stdin=text).out.count("\n\n") == 1
+    header = "# global.columns = WORD LEMMA\n"
+    for text in ("Jan slaapt\nHij niet\n\n", "Jan\tslaapt\n", f"{header}Jan slaapt\n"):
+        found = run("tag", model, stdin=text)
+        assert (found.code, found.err) == (0, ""), found.err
+
+
 @pytest.mark.parametrize("text", ["", "\n \n"])
 def test_where_there_is_nothing_no_columns_are_missing(run: Run, folder: Path, text: str) -> None:
     assert run("tag", folder / "three.tw", stdin=text) == (0, "", "")

@@ -2,7 +2,8 @@
 plain text is not taken for columns, or columns for others.
 
 Words may be new. But a column of tags in which no value is known, or ready-made attributes of which none is, belong to
-another file: labels would be given all the same, and be wrong.
+another file: labels would be given all the same, and be wrong. Where there is no column of tags to tell by (a model may
+look at words alone), a line or two are not enough.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ from typing import Any
 from tagwright.encode.text import Text
 from tagwright.errors import DataError
 from tagwright.io import FORMATS, Layout
+from tagwright.io.columns import ColumnsFormat
+from tagwright.io.format import read_header
 from tagwright.io.formats import HEAD
 from tagwright.io.lines import Lines
 from tagwright.learners import SequenceTagger
@@ -41,9 +44,10 @@ def check_first_lines(model: SequenceTagger, layout: Layout, lines: Lines) -> No
                 location=lines.name,
             )
         return
-    for forms in encoder.columns:
+    tags = [forms for forms in encoder.columns if forms.column > 0 and len(forms.values) <= MOST_TAGS]
+    for forms in tags:
         values = dict.fromkeys(item[forms.column] for item in items)
-        if forms.column > 0 and len(forms.values) <= MOST_TAGS and values.keys().isdisjoint(forms.values):
+        if values.keys().isdisjoint(forms.values):
             name = layout.names[forms.column] if layout.names else ""
             which = f"{layout.inputs[forms.column]} {name}".rstrip()
             raise DataError(
@@ -52,6 +56,20 @@ def check_first_lines(model: SequenceTagger, layout: Layout, lines: Lines) -> No
                 f"are they (--format {layout.format})",
                 location=lines.name,
             )
+    if not tags and layout.format == ColumnsFormat.name:
+        _refuse_short(lines, encoder.width)
+
+
+def _refuse_short(lines: Lines, width: int) -> None:
+    """Refuse a line or two with spaces that may as well be sentences of so many words."""
+    head = lines.peek(HEAD)
+    whole = len(head) > 2 and head[-1] == ""
+    if not whole and "\t" not in head[0] and not read_header(head):
+        raise DataError(
+            f"found {head[0][:40]!r}, expected {width} columns for each word, as in training, and a blank line after a "
+            "sentence; this may be a word with its columns, or a sentence: if the former, say so (--format columns)",
+            location=lines.name,
+        )
 
 
 def _read_items(layout: Layout, lines: Lines) -> list[Any]:
