@@ -101,14 +101,8 @@ def find_difference(
 ) -> int:
     """δ of the sentence of the tokens `begin` to `end` − 1, for which `path` is ŷ; returns in how many weights it is
     not 0. Attributes get the weights that they lack, if they may."""
-    gold, tokens, weights, numbers, deltas = (
-        data.gold,
-        data.tokens,
-        state.weights,
-        difference.numbers,
-        difference.deltas,
-    )
-    Y, weighted = weights.n_labels, tokens.values.shape[0] > 0
+    gold, tokens, numbers, deltas = data.gold, data.tokens, difference.numbers, difference.deltas
+    Y, weighted = state.weights.n_labels, tokens.values.shape[0] > 0
     n = list_chain_changes(gold[begin:end], path, Y, state.free, numbers, deltas)
     m = 0
     for e in range(n):
@@ -120,7 +114,7 @@ def find_difference(
             for sign in (1, -1):
                 y = gold[p] if sign > 0 else path[p - begin]
                 for e in range(tokens.pointers[p], tokens.pointers[p + 1]):
-                    k = add_weight(weights, tokens.attributes[e], y)
+                    k = add_weight(state.weights, tokens.attributes[e], y)
                     if k >= 0 and not making:
                         amount = sign * (tokens.values[e] if weighted else 1.0)
                         m = add_amount(difference, m, Y * Y + 2 * Y + k, amount)
