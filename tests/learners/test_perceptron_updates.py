@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from functools import partial
 from itertools import chain, pairwise, permutations, product
 from pathlib import Path
 from typing import Any
@@ -97,6 +98,15 @@ class PlainLearner:
         return {k: x for k, x in found.items() if x}
 
 
+def test_only_the_ratio_of_variance_and_gamma_matters() -> None:
+    X, y = real_dicts(20)
+    learn = partial(StructuredPerceptron, update="arow", epochs=2, random_state=0)
+    models = [learn(variance=v, gamma=g).fit(X, y) for v, g in ((1.0, 3.0), (4.0, 12.0), (1.0, 12.0))]
+    once, again, other = (model.state_features_ for model in models)
+    assert once == pytest.approx(again, rel=1e-4)
+    assert once != pytest.approx(other, rel=1e-2)
+
+
 RULES: list[dict[str, Any]] = [
     {"update": "passive_aggressive", "slack": "none", "cost": "sqrt"},
     {"update": "passive_aggressive", "slack": "l1", "C": 0.05, "cost": "hamming"},
@@ -171,11 +181,11 @@ PA, AROW = {"update": "passive_aggressive"}, {"update": "arow", "cost": "hamming
 SETTINGS = [
     ("ap", {}, {}),
     ("pa", {"type": 0}, {**PA, "slack": "none"}),
-    ("pa", {}, {**PA, "slack": "l1", "C": 1.0, "cost": "sqrt"}),
+    ("pa", {}, {**PA, "slack": "l1", "C": 1.0, "cost": "sqrt"}),  # CRFsuite's defaults
     ("pa", {"type": 1, "c": 0.02}, {**PA, "slack": "l1", "C": 0.02}),
     ("pa", {"type": 2, "c": 0.05}, {**PA, "slack": "l2", "C": 0.05}),
     ("pa", {"type": 2, "c": 0.05, "error_sensitive": 0}, {**PA, "slack": "l2", "C": 0.05, "cost": "unit"}),
-    ("pa", {"type": 1, "averaging": 0}, {**PA, "slack": "l1", "average": False}),
+    ("pa", {"type": 1, "averaging": 0}, {**PA, "slack": "l1", "C": 1.0, "average": False}),
     ("arow", {}, {**AROW, "variance": 1.0, "gamma": 1.0}),
     ("arow", {"variance": 0.5, "gamma": 3.0}, {**AROW, "variance": 0.5, "gamma": 3.0}),
 ]
