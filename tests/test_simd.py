@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from threading import Barrier, Thread
+
 import numpy as np
 import pytest
 
@@ -10,6 +12,7 @@ from tagwright._simd import (
     BYTES,
     add_products,
     best_sums,
+    fetch_and_add,
     lanes_at_least,
     largest,
     largest_sum,
@@ -189,3 +192,35 @@ def test_bytes_are_loaded_as_one_number() -> None:
     for p in range(22):
         for n in range(8):
             assert load_bytes_of(letters, p, n) == int.from_bytes(letters[p : p + n].tobytes(), "little")
+
+
+@tight_kernel
+def take_numbers(counter: np.ndarray, most: int, found: np.ndarray) -> None:
+    """found: how many numbers this thread got, and their sum; and work that takes so long that others get some."""
+    while True:
+        k = fetch_and_add(counter)
+        if k >= most:
+            return
+        found[0] += 1
+        found[1] += k
+        for n in range(10):
+            found[2] = (found[2] + n) % 1_000_003
+
+
+def test_every_number_is_given_to_one_thread() -> None:
+    most, n_threads = 2_000_000 if JIT else 500, 3
+    counter, found, ready = np.zeros(1, np.int64), np.zeros((n_threads, 3), np.int64), Barrier(n_threads)
+    take_numbers(counter, 0, found[0])  # compiled before they start
+    counter[:] = 0
+
+    def take(own: np.ndarray) -> None:
+        ready.wait()
+        take_numbers(counter, most, own)
+
+    threads = [Thread(target=take, args=(own,)) for own in found]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found[:, :2].sum(axis=0).tolist() == [most, most * (most - 1) // 2]
+    assert counter[0] == most + n_threads

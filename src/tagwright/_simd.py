@@ -11,6 +11,7 @@
     load_bytes      up to seven bytes of an array as one number
     prefetch        asks for a row of a table, or a number of a vector, that will be read soon: no result, only speed
     prefetch_two    the same of a row of two tables
+    fetch_and_add   counts for several threads: each gets a number that no other gets
 
 A compiler's loop over the columns of a product loads and stores the sums at every k. Here a block of `width` vectors of
 both sums is held in registers while k runs, and every vector of M that is loaded serves both: 65 of the 80 GFLOP/s that
@@ -22,6 +23,7 @@ without Numba, the plain formulas above them do.
 from __future__ import annotations
 
 from collections.abc import Callable
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -124,6 +126,16 @@ def prefetch(table: Any, row: int) -> None:
 
 def prefetch_two(table: Floats, more: Floats, row: int) -> None:
     """The same."""
+
+
+def fetch_and_add(counter: Longs) -> int:
+    """What counter[0] was, which is one more afterwards; in one step, whatever other threads do."""
+    with _COUNTING:
+        counter[0] += 1
+        return int(counter[0]) - 1
+
+
+_COUNTING = Lock()
 
 
 if numba is not None and llvm is not None and llvm_blocks is not None:
@@ -412,6 +424,13 @@ if numba is not None and llvm is not None and llvm_blocks is not None:
         for line in range(n_lines):
             builder.call(fetch, [builder.gep(first, [ir.Constant(LONG, 64 * line)]), to_read, keep, data])
 
+    def _emit_fetch_and_add(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        counter = context.make_array(signature.args[0])(context, builder, args[0])
+        return builder.atomic_rmw("add", counter.data, ir.Constant(LONG, 1), "monotonic")
+
+    def _fetch_and_add(_: Any, counter: Any) -> Any:
+        return types.int64(counter), _emit_fetch_and_add
+
     def _prefetch(_: Any, table: Any, row: Any) -> Any:
         return types.void(table, types.intp), _emit_prefetch
 
@@ -421,6 +440,7 @@ if numba is not None and llvm is not None and llvm_blocks is not None:
     load_bytes = numba.extending.intrinsic(_load_bytes)
     prefetch = numba.extending.intrinsic(_prefetch)
     prefetch_two = numba.extending.intrinsic(_prefetch_two)
+    fetch_and_add = numba.extending.intrinsic(_fetch_and_add)
     sum_rows = numba.extending.intrinsic(_sum_rows)
     sum_two_tables = numba.extending.intrinsic(_sum_two_tables)
     add_products = numba.extending.intrinsic(_add_products)

@@ -4,8 +4,9 @@
                  ─► weight · (expected − gold counts) (losses/sequence.py, where the mathematics is)
 
 Step by step, a run takes 0.04 ms of Python, during which no other thread can begin or end a step. One thread does not
-mind; 16 threads wait so long for each other that a run takes four times as long. Other losses and chains go step by
-step (threads.py), and so does a sentence that scaled probabilities cannot hold. The results are the same.
+mind; 16 threads wait so long for each other that a run takes four times as long. So a thread calls the kernel once a
+block, which takes run after run until all are taken. Other losses and chains go step by step (threads.py), and so does
+a sentence that scaled probabilities cannot hold. The results are the same.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tagwright._jit import tight_kernel
+from tagwright._simd import fetch_and_add
 from tagwright.arrays import Bools, Doubles, Floats, Ints, Longs, Stage, empty_rows
 from tagwright.chain.forward_backward import Chain, PairBuffers, forward_backward, score_labels
 from tagwright.chain.label_chain import TermWeights
@@ -122,10 +124,31 @@ def expect_run(
             add_ends(rows, own, sums.starts[k], sums.stops[k])
 
 
-class SequencePass:
-    """A pass over the blocks of a training set with a sequence loss of this rate (chain/label_chain.py)."""
+@tight_kernel
+def expect_runs(
+    taken: Longs, data: BlockData, tables: ScoreTables, chain: Chain, rate: float, reference: float, rows: Floats,
+    sums: BlockSums, work: RunBuffers,
+) -> int:  # fmt: skip
+    """The runs of a block that no other thread has taken, one after the other. Returns a run in which a sentence is not
+    done, to be called again; −1 when nothing is left."""
+    while True:
+        k = fetch_and_add(taken)
+        if k >= data.runs.shape[0]:
+            return -1
+        expect_run(k, data, tables, chain, rate, reference, rows, sums, work)
+        for s in range(data.runs[k, 0], data.runs[k, 1]):
+            if not sums.done[s]:
+                return int(k)
 
-    def __init__(self, data: Batch, token_weights: Doubles, locations: Ints, runs: list[list[tuple[int, int]]]) -> None:
+
+class SequencePass:
+    """A pass over the blocks of a training set with a sequence loss of this rate (chain/label_chain.py), on so many
+    threads."""
+
+    def __init__(
+        self, data: Batch, token_weights: Doubles, locations: Ints, runs: list[list[tuple[int, int]]], n_threads: int
+    ) -> None:
+        self._n_threads = n_threads
         lengths = data.lengths
         weights: Doubles = np.add.reduceat(token_weights, data.offsets[:-1]) / lengths
         self._token_weights = token_weights
@@ -147,20 +170,28 @@ class SequencePass:
         """The runs of a block, and then their results; rows [n, P]: the gradient of the emission."""
         data = self._blocks[block]
         sums = BlockSums.build(len(data.weights), len(data.runs), chain.n_labels)
-        pieces = [(k, block, rows, sums) for k in range(len(data.runs))]  # the last to hold sums, which may be large
-        stage = Stage(partial(self._take, loss, chain, scores, reference), pieces, after)
+        piece = block, rows, sums, np.zeros(1, np.int64)
+        stage = Stage(partial(self._take, loss, chain, scores, reference), [piece] * self._n_threads, after)
         return stage, partial(self._results, data, sums)
 
     def _take(
-        self, loss: Loss, chain: Chain, scores: LinearScores, reference: float, k: int, block: int, rows: Floats,
-        sums: BlockSums,
+        self, loss: Loss, chain: Chain, scores: LinearScores, reference: float, block: int, rows: Floats,
+        sums: BlockSums, taken: Longs,
     ) -> None:  # fmt: skip
-        """One run."""
+        """The runs that this thread takes."""
         data, work = self._blocks[block], self._find_buffers(rows)
-        expect_run(k, data, scores.tables, chain, loss.rate or 0.0, reference, rows, sums, work)
+        given = data, scores.tables, chain, loss.rate or 0.0, reference, rows, sums, work
+        while (k := expect_runs(taken, *given)) >= 0:
+            self._repeat(k, block, loss, chain, reference, rows, sums)
         self._free.append(work)
+
+    def _repeat(
+        self, k: int, block: int, loss: Loss, chain: Chain, reference: float, rows: Floats, sums: BlockSums
+    ) -> None:
+        """The sentences of a run that are not done, step by step."""
+        data = self._blocks[block]
         i, j = data.runs[k].tolist()
-        for s in [] if sums.done[i:j].all() else (i + np.flatnonzero(~sums.done[i:j])).tolist():
+        for s in (i + np.flatnonzero(~sums.done[i:j])).tolist():
             begin, end = data.offsets[s : s + 2].tolist()
             weights = self._token_weights[self._origins[block] + begin : self._origins[block] + end]
             run = SentenceRun(rows[begin:end], np.array([0, end - begin]), data.labels[begin:end], weights)

@@ -81,7 +81,7 @@ class ThreadedObjective:
         self.candidates = problem.candidates_of(self.data)
         self._sequences = None
         if problem.loss.rate is not None and problem.keys is None and self.candidates is None:
-            self._sequences = SequencePass(self.data, self.token_weights, self._locations, self.runs)
+            self._sequences = SequencePass(self.data, self.token_weights, self._locations, self.runs, workers.n_jobs)
 
     def __call__(self, vector: Doubles, reference: float = 0.0) -> ValueAndGradient:
         """Value and gradient at `vector`."""

@@ -13,31 +13,30 @@ Blocks keep dE small enough to stay in the cache between its making and its use.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import partial
-from operator import call
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
 from tagwright._jit import natural, tight_kernel
-from tagwright._simd import prefetch
+from tagwright._simd import fetch_and_add, prefetch
 from tagwright.arrays import Bools, Doubles, Floats, Ints, Longs, Stage, Workers, cut_evenly, zero_rows
 from tagwright.encode.batch import Batch
 from tagwright.scores.linear import PIECES, PREFETCH_DISTANCE, LinearMap
+from tagwright.scores.pattern import Pattern
 from tagwright.scores.row_index import NOWHERE, SHORT
 
 ENTRIES_A_PIECE = 1 << 14
 """Less is not worth a thread's while."""
 
 
-@dataclass(frozen=True, slots=True)
-class Lists:
+class Lists(NamedTuple):
     """Lists of numbers for some keys: key keys[k] owns entries[pointers[k] : pointers[k + 1]]."""
 
     keys: Ints
     pointers: Ints
     entries: Ints
-    cuts: list[tuple[int, int]]
+    cuts: Longs  # [C, 2]: first key of each piece of work, and the one after its last
 
     @classmethod
     def collect(cls, owner: Longs, counts: Longs) -> Lists:
@@ -55,7 +54,20 @@ class Lists:
         sort_by_owner(owner, counts, entries)
         counts[keys] = 0
         pieces = min(PIECES, 1 + len(entries) // ENTRIES_A_PIECE)
-        return cls(keys.astype(np.int32), pointers.astype(np.int32), entries, cut_evenly(sizes + 1, pieces))
+        cuts = np.array(cut_evenly(sizes + 1, pieces), np.int64).reshape(-1, 2)
+        return cls(keys.astype(np.int32), pointers.astype(np.int32), entries, cuts)
+
+    @classmethod
+    def join(cls, parts: Sequence[Lists]) -> Lists:
+        """Those of parts that have no key in common."""
+        n_keys = np.cumsum([0, *(len(part.keys) for part in parts)])
+        n_entries = np.cumsum([0, *(len(part.entries) for part in parts)]).astype(np.int32)
+        return cls(
+            np.concatenate([NO_KEYS, *(part.keys for part in parts)]),
+            np.concatenate([*(part.pointers[:-1] + n for part, n in zip(parts, n_entries)), n_entries[-1:]]),
+            np.concatenate([NO_KEYS, *(part.entries for part in parts)]),
+            np.concatenate([np.empty((0, 2), np.int64), *(part.cuts + n for part, n in zip(parts, n_keys))]),
+        )
 
 
 @tight_kernel
@@ -97,12 +109,11 @@ def list_attributes(codes: Ints, slot_terms: Longs, slot_bases: Longs, attribute
 
 
 @tight_kernel
-def sum_tokens(
-    keys: Ints, pointers: Ints, tokens: Ints, fresh: Bools, gradient: Floats, out: Floats, first: int, last: int
-) -> None:
-    """out[r] += Σ gradient rows of the tokens that read row r, for the keys `first` to `last` − 1. `fresh`: which of
-    them begin a new sum."""
-    for k in range(first, last):
+def sum_tokens(lists: Lists, piece: int, fresh: Bools, gradient: Floats, out: Floats) -> None:
+    """out[r] += Σ gradient rows of the tokens that read row r, for one piece of the lists. `fresh`: which keys begin a
+    new sum."""
+    keys, pointers, tokens = lists.keys, lists.pointers, lists.entries
+    for k in range(lists.cuts[piece, 0], lists.cuts[piece, 1]):
         target = out[natural(keys[natural(k)])]
         if fresh[natural(k)]:
             target[:] = 0
@@ -122,15 +133,14 @@ def sum_tokens(
 
 
 @tight_kernel
-def sum_entries(
-    keys: Ints, pointers: Ints, rows: Ints, values: Floats, pattern_pointers: Longs, labels: Ints, gradient: Floats,
-    out: Doubles, first: int, last: int,
-) -> None:  # fmt: skip
-    """out[w] += Σ v · gradient[r, label(w)] over the rows r that have the attribute of weight w."""
+def sum_entries(lists: Lists, piece: int, values: Floats, pattern: Pattern, gradient: Floats, out: Doubles) -> None:
+    """out[w] += Σ v · gradient[r, label(w)] over the rows r that have the attribute of weight w, for one piece of the
+    lists."""
+    keys, pointers, rows, labels = lists.keys, lists.pointers, lists.entries, pattern.labels
     weighted = values.shape[0] > 0
-    for k in range(first, last):
+    for k in range(lists.cuts[piece, 0], lists.cuts[piece, 1]):
         a = keys[natural(k)]
-        begin, end = pattern_pointers[natural(a)], pattern_pointers[natural(a + 1)]
+        begin, end = pattern.pointers[natural(a)], pattern.pointers[natural(a + 1)]
         for e in range(pointers[natural(k)], pointers[natural(k + 1)]):
             if e + 2 * PREFETCH_DISTANCE < rows.shape[0]:
                 prefetch(gradient, rows[natural(e + 2 * PREFETCH_DISTANCE)])
@@ -138,6 +148,23 @@ def sum_entries(
             for w in range(begin, end):
                 number = row[natural(labels[natural(w)])]
                 out[natural(w)] += values[natural(e)] * number if weighted else number
+
+
+@tight_kernel
+def sum_pieces(
+    taken: Longs, readers: Lists, fresh: Bools, carriers: Lists, values: Floats, pattern: Pattern, gradient: Floats,
+    sums: Floats, out: Doubles,
+) -> None:  # fmt: skip
+    """The pieces of both lists that no other thread has taken, one after the other."""
+    n = readers.cuts.shape[0]
+    while True:
+        k = fetch_and_add(taken)
+        if k < n:
+            sum_tokens(readers, k, fresh, gradient, sums)
+        elif k < n + carriers.cuts.shape[0]:
+            sum_entries(carriers, k - n, values, pattern, gradient, out)
+        else:
+            return
 
 
 class Adjoint:
@@ -158,7 +185,8 @@ class Adjoint:
         pieces = [(part, *cut, attributes) for part, cut in zip(parts, tokens)]
         self.carriers = workers.map(self._list_carriers, pieces)
         del attributes, pieces  # of all weights: much memory
-        self.owners = workers.map(self._list_owners, [(c,) for c in range(len(scores.index.slots))])
+        self.owners = Lists.join(workers.map(self._list_owners, [(c,) for c in range(len(scores.index.slots))]))
+        self.n_threads = workers.n_jobs
         self.fresh: list[Bools] = []  # of the rows that each block's readers sum: the first block begins a new sum
         seen = np.zeros(len(self.sums), np.bool_)
         for readers in self.readers:
@@ -167,25 +195,18 @@ class Adjoint:
 
     def of_block(self, block: int, gradient: Floats, out: Doubles, after: list[Stage]) -> Stage:
         """Takes in dE [n, P] of one block, when all blocks before it have been taken in; out: dW."""
-        readers, (carriers, values) = self.readers[block], self.carriers[block]
-        of_rows = [partial(self._sum_tokens, readers, self.fresh[block], gradient, *cut) for cut in readers.cuts]
-        of_weights = [partial(self._sum_entries, carriers, values, gradient, out, *cut) for cut in carriers.cuts]
-        return Stage(call, [(task,) for task in of_rows + of_weights], after)
+        return self._stage(self.readers[block], self.fresh[block], *self.carriers[block], gradient, out, after)
 
     def of_rows(self, out: Doubles, after: list[Stage]) -> Stage:
         """Adds what all blocks have left in rows to dW."""
-        cuts = [(lists, NO_VALUES, self.sums, out, *cut) for lists in self.owners for cut in lists.cuts]
-        return Stage(self._sum_entries, cuts, after)
+        return self._stage(NO_LISTS, self.fresh[0][:0], self.owners, NO_VALUES, self.sums, out, after)
 
-    def _sum_tokens(self, lists: Lists, fresh: Bools, gradient: Floats, first: int, last: int) -> None:
-        sum_tokens(lists.keys, lists.pointers, lists.entries, fresh, gradient, self.sums, first, last)
-
-    def _sum_entries(self, lists: Lists, values: Floats, gradient: Floats, out: Doubles, first: int, last: int) -> None:
-        pattern = self.scores.pattern
-        sum_entries(
-            lists.keys, lists.pointers, lists.entries, values, pattern.pointers, pattern.labels, gradient, out, first,
-            last,
-        )  # fmt: skip
+    def _stage(
+        self, readers: Lists, fresh: Bools, carriers: Lists, values: Floats, gradient: Floats, out: Doubles,
+        after: list[Stage],
+    ) -> Stage:  # fmt: skip
+        given = readers, fresh, carriers, values, self.scores.pattern, gradient, self.sums, out
+        return Stage(sum_pieces, [(np.zeros(1, np.int64), *given)] * self.n_threads, after)
 
     def _list_readers(self, locations: Ints) -> Lists:
         """For every row of the table, the tokens that read it."""
@@ -227,3 +248,5 @@ class Adjoint:
 
 
 NO_VALUES: Doubles = np.empty(0)
+NO_KEYS: Ints = np.empty(0, np.int32)
+NO_LISTS = Lists(NO_KEYS, np.zeros(1, np.int32), NO_KEYS, np.empty((0, 2), np.int64))

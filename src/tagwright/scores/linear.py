@@ -22,8 +22,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tagwright._jit import natural, tight_kernel
-from tagwright._simd import prefetch, prefetch_two, sum_rows, sum_two_tables
-from tagwright.arrays import ALONE, Floats, Ints, Longs, Plain, Workers, empty_rows, padded, zero_rows
+from tagwright._simd import fetch_and_add, prefetch, prefetch_two, sum_rows, sum_two_tables
+from tagwright.arrays import ALONE, Floats, Ints, Longs, Plain, Stage, Workers, empty_rows, padded, zero_rows
 from tagwright.encode.batch import Batch
 from tagwright.encode.encoder import Encoder, SlotArrays
 from tagwright.encode.forms import UnknownWords, as_unknown_words
@@ -43,6 +43,8 @@ PREFETCH_DISTANCE = 3
 """Tokens between asking for a row and reading it: about what memory takes to answer."""
 RING = PREFETCH_DISTANCE + 1
 """Tokens whose locations are sorted at a time."""
+FORMS_A_PIECE = 256
+"""At least, of the forms whose rows a thread fills at a time."""
 PIECES = 32
 """Work is cut into about this many pieces for threads; more than cores, so that no thread waits long."""
 
@@ -84,26 +86,20 @@ class LinearMap:
         if table is None:
             table = zero_rows((self.index.n_rows, self.width), self.dtype)
 
-        def fill(codes: Ints, width: int, slots: Plain, bases: Longs, locations: Ints) -> None:
-            rows = shared.reshape(-1)
-            fill_table(
-                codes, width, slots, bases, self.n_labels, locations, tuple(own), rows, table, 0, self.work_for_sums()
-            )
+        def fill(c: int, step: int, taken: Longs) -> None:
+            codes, bases, rows = self.encoder.sources[c].codes, self.shared.bases[c], shared.reshape(-1)
+            fill_pieces(
+                taken, step, codes.reshape(-1), codes.shape[1], tuple(self.index.slots[c]), bases, self.n_labels,
+                self.index.of_forms(c), tuple(own), rows, table, self.work_for_sums(),
+            )  # fmt: skip
 
-        (workers or ALONE).run(fill, self._pieces)
-        return LinearScores(self, own, shared, table)
-
-    @cached_property
-    def _pieces(self) -> list[tuple[Ints, int, Plain, Longs, Ints]]:
-        """Of the forms of all sources: codes, how many of a form, slots, bases of shared rows, locations."""
-        pieces = []
+        workers, stages = workers or ALONE, []
         for c, source in enumerate(self.encoder.sources):
-            slots, locations, step = self.index.slots[c], self.index.of_forms(c), max(256, -(-source.n_known // PIECES))
-            for f in range(0, source.n_known, step):
-                codes = source.codes[f : f + step]
-                own = locations[f * slots.n_slots : (f + len(codes)) * slots.n_slots]
-                pieces.append((codes.reshape(-1), codes.shape[1], tuple(slots), self.shared.bases[c], own))
-        return pieces
+            step = max(FORMS_A_PIECE, -(-source.n_known // PIECES))
+            n_threads = min(workers.n_jobs, -(-source.n_known // step))
+            stages.append(Stage(fill, [(c, step, np.zeros(1, np.int64))] * n_threads))
+        workers.run_stages(stages)
+        return LinearScores(self, own, shared, table)
 
     def work_for_sums(self) -> Longs:
         """Memory for fill_table."""
@@ -235,6 +231,24 @@ def fill_table(
             for n in range(n_lists):
                 for w in range(begins[n], ends[n]):
                     row[natural(weights.labels[natural(w)])] += weights.values[natural(w)]
+
+
+@tight_kernel
+def fill_pieces(
+    taken: Longs, step: int, codes: Ints, K: int, of_slots: Plain, shared_bases: Longs, Y: int, locations: Ints,
+    of_weights: Plain, shared: Floats, table: Floats, work: Longs,
+) -> None:  # fmt: skip
+    """As fill_table, for the forms of one source: `step` at a time, those that no other thread has taken."""
+    n, S = codes.shape[0] // max(K, 1), of_slots[0].shape[0]
+    while True:
+        f = fetch_and_add(taken) * step
+        if f >= n:
+            return
+        end = min(f + step, n)
+        fill_table(
+            codes[f * K : end * K], K, of_slots, shared_bases, Y, locations[f * S : end * S], of_weights, shared,
+            table, 0, work,
+        )  # fmt: skip
 
 
 class UnknownScores(NamedTuple):
