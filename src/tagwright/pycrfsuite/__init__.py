@@ -9,7 +9,14 @@
 Read items.py first: what a sentence is. Then tagger.py; tagging.py and attribute_weights.py are why it is quick.
 """
 
-from tagwright.pycrfsuite._pycrfsuite import CRFSUITE_VERSION, CRFSuiteError, ItemSequence, Tagger
+from tagwright.pycrfsuite._pycrfsuite import (
+    CRFSUITE_VERSION,
+    BaseTrainer,
+    CRFSuiteError,
+    ItemSequence,
+    Tagger,
+    Trainer,
+)
 from tagwright.pycrfsuite.install import install
 
-__all__ = ["CRFSUITE_VERSION", "CRFSuiteError", "ItemSequence", "Tagger", "install"]
+__all__ = ["CRFSUITE_VERSION", "BaseTrainer", "CRFSuiteError", "ItemSequence", "Tagger", "Trainer", "install"]

@@ -11,7 +11,7 @@ import sys
 from importlib import import_module
 
 REPLACED = "pycrfsuite"
-SUBMODULES = ("_pycrfsuite", "_dumpparser")
+SUBMODULES = ("_pycrfsuite", "_dumpparser", "_logparser")
 """Those that programs import from."""
 
 

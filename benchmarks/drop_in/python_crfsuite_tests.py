@@ -1,0 +1,61 @@
+"""python-crfsuite's own tests, run with our module in the place of its module.
+
+    git clone https://github.com/scrapinghub/python-crfsuite
+    python benchmarks/drop_in/python_crfsuite_tests.py python-crfsuite [--json FILE]
+
+Prints how many pass, and which do not; exit code 1 where one fails. It needs pytest.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from tagwright import pycrfsuite
+
+EXPECTED = ("passed", "skipped", "xfailed", "xpassed")
+
+
+class Outcomes:
+    """A plugin that keeps what became of every test."""
+
+    def __init__(self) -> None:
+        self.of: dict[str, str] = {}
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if report.when == "call" or report.outcome != "passed":
+            expected = hasattr(report, "wasxfail")
+            outcome = {"passed": "xpassed", "skipped": "xfailed"}[report.outcome] if expected else report.outcome
+            self.of[report.nodeid] = outcome
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        if report.failed:
+            self.of[report.nodeid] = "failed"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("checkout", type=Path, help="a clone of python-crfsuite")
+    parser.add_argument("--json", type=Path, help="also write the outcomes here")
+    args = parser.parse_args()
+    tests = args.checkout / "tests"
+    if not tests.is_dir():
+        parser.error(f"{tests}: there is no such folder; give a clone of python-crfsuite")
+    pycrfsuite.install()
+    assert sys.modules["pycrfsuite"] is pycrfsuite
+    outcomes = Outcomes()
+    pytest.main(["-q", "--no-header", "-p", "no:cacheprovider", str(tests)], plugins=[outcomes])
+    counts = Counter(outcomes.of.values())
+    print(", ".join(f"{n} {outcome}" for outcome, n in sorted(counts.items())))
+    if args.json:
+        args.json.write_text(json.dumps({"counts": counts, "tests": outcomes.of}, indent=1))
+    return 0 if outcomes.of and counts.keys() <= set(EXPECTED) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
