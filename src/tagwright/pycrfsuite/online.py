@@ -31,7 +31,7 @@ class Online(NamedTuple):
 
     title: str
     shown: tuple[str, ...]
-    rule: Callable[[dict[str, Any]], UpdateRule]
+    rule: Callable[[dict[str, Any]], UpdateRule | None]  # None: the perceptron
     averaged: Callable[[dict[str, Any]], bool]
     adaptive: bool  # with a variance for every weight
     ends_at: Callable[[float, float], bool]  # given the mean loss and epsilon
@@ -45,7 +45,7 @@ def passive_aggressive(values: dict[str, Any]) -> UpdateRule:
 
 ONLINE = {
     "averaged-perceptron": Online(
-        "Averaged perceptron", (), lambda values: UpdateRule.perceptron(), lambda values: True, False, float.__lt__
+        "Averaged perceptron", (), lambda values: None, lambda values: True, False, float.__lt__
     ),
     "passive-aggressive": Online(
         "Passive Aggressive", ("type", "c", "error_sensitive", "averaging"), passive_aggressive,
@@ -108,7 +108,7 @@ def learn_epoch(state: OnlineTraining, order: Any, kind: Online) -> float:
     for first in range(0, len(order), PORTION):
         mistakes, loss = state.learn(order[first : first + PORTION])
         wrong, losses = wrong + mistakes, losses + loss
-    plain = state.rule.plain
+    plain = state.rule is None
     return wrong / len(state.data.gold) * len(order) if plain else losses
 
 
