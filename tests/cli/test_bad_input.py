@@ -109,6 +109,16 @@ def test_a_file_may_be_tagged_in_its_place(run: Run, model: Path, tmp_path: Path
     assert data.read_text().count("/") == 2
 
 
+def test_none_of_several_files_is_tagged_in_its_place(run: Run, model: Path, tmp_path: Path) -> None:
+    """The sentences of all of them would be in one."""
+    for name in ("a", "b"):
+        (tmp_path / name).write_text("The dog barks\n")
+    for files in ([tmp_path / "a", tmp_path / "b"], [tmp_path / "?"]):
+        found = run("tag", model, *files, "-o", tmp_path / "a")
+        assert (found.code, (tmp_path / "a").read_text()) == (1, "The dog barks\n")
+        assert "a: it is one of the files to read and would be lost; name another" in found.err
+
+
 def test_crlf_and_bom_are_fine(run: Run, tmp_path: Path) -> None:
     data = tmp_path / "data"
     data.write_bytes(b"\xef\xbb\xbf" + GOOD.replace(b"\n", b"\r\n") * 3)

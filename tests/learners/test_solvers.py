@@ -55,6 +55,14 @@ def test_sgd_comes_near_the_minimum_with_a_tag_dictionary() -> None:
     check_nearness(0.04, tag_dictionary=3)
 
 
+def test_sgd_learns_nothing_of_words_that_have_one_label_in_the_dictionary() -> None:
+    """There is nothing to choose: every loss is log 1."""
+    X, y = [["a", "b"], ["b", "c", "a"]] * 20, [["A", "B"], ["B", "C", "A"]] * 20
+    model = CRF("pos", solver="sgd", tag_dictionary=1, random_state=0).fit(X, y)
+    assert model.objective_curve_[0] == pytest.approx(0.0, abs=1e-6)
+    assert CRF("pos", solver="sgd", random_state=0).fit(X, y).objective_curve_[0] > 10
+
+
 def check_nearness(share: float, **params: int) -> None:
     """Of the objective that sgd ends with to that of L-BFGS: of the way from the beginning, this share is left."""
     X, y = toy_words(400)

@@ -49,6 +49,8 @@ def run(arguments: Namespace) -> None:
         explain_order(arguments, model, layout)
         return
     sources = find_sources(arguments.files)
+    if arguments.output is not None and len(sources) > 1:
+        keep_inputs(arguments.output, *sources)
     with open_output(arguments.output) as output, closing(label_all(arguments, model, layout, sources)) as parts:
         for labelled in parts:
             output.write_bytes(labelled.data)
