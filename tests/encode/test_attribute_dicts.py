@@ -99,6 +99,7 @@ def test_tagging_finds_what_the_definition_gives(known: Text, new: list[Text]) -
 def test_more_rows_of_numbers_than_are_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tagwright.encode.attribute_reading.MANY_ROWS", 5)
     items: list[Any] = [{"w": str(k % 3), "size": k / 4, "odd": k % 2 == 1, "new": 7} for k in range(60)]
+    items[::5] = [{"w": ["1", "2"], "size": k / 8} for k in range(12)]
     names = ["size", "w:1", "w:2", "odd"]
     tables = AttributeTables(Vocabulary(names))
     for begin in range(0, 60, 4):
@@ -232,3 +233,18 @@ def test_a_crf_learns_the_same_with_sets_as_without(solver: str, monkeypatch: py
     assert with_sets.predict(X) == without.predict(X)
     for a, b in zip(with_sets.predict_marginals(X[:9]), without.predict_marginals(X[:9]), strict=True):
         assert [pytest.approx(one, abs=2e-3) for one in a] == b
+
+
+def test_the_order_of_a_dict_makes_no_difference() -> None:
+    """Nor which order was met first, be there numbers that are remembered or not."""
+    item: dict[str, Any] = {"w": "x", "b": 0.5, "n": "y", "a": 2.0, "v": "z", "nested": ["z", "y"]}
+    names = ["nested:y", "w:x", "b", "v:z", "a", "n:y", "nested:z"]
+    for given in (item, {key: value for key, value in item.items() if key != "nested"}):
+        found = []
+        for keys in (list(given), list(given)[::-1]):
+            tables = AttributeTables(Vocabulary(names))
+            for order in (keys, keys[::-1]):
+                own = encode_dicts(Text.build([[{key: given[key] for key in order}]], width=0), tables)
+                found.append([part.tolist() for part in own])
+        assert all(one == found[0] for one in found)
+        assert [names[a] for a in found[0][1]][:5] == ["n:y", "v:z", "w:x", "a", "b"]

@@ -23,11 +23,10 @@ from math import isfinite
 from numbers import Real
 from operator import itemgetter
 from threading import Lock
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
-from tagwright.arrays import Doubles
 from tagwright.text.strings import JOIN
 
 NAMES, VALUED_NAMES = -1, -2
@@ -36,6 +35,7 @@ MANY_ROWS = 1 << 10
 """Rows of numbers of one Shape that are remembered; then its numbers are taken as they come."""
 PLAIN, NUMBERS = {float, int, bool}, (Real, np.bool_, Decimal)
 LISTS = {list, set, frozenset}
+Kind = TypeVar("Kind")
 Flatten = Callable[[int], Mapping[str, float]]
 """The attributes of the item at a place, and their values: the definition, which also refuses what is wrong."""
 
@@ -56,18 +56,15 @@ class Shape:
         """Dicts with as many keys. KeyError or TypeError where one of them is of another shape."""
         m, measured = len(members), len(self.rows) > MANY_ROWS
         found: list[float] = []
-        rows: Iterable[int]
+        rows: Iterable[int] = bytes(m)
         letters = None
         if self.texts:
             strings = map(self._get_texts, members)
             letters = JOIN(strings if len(self.texts) == 1 else map(JOIN, strings))
-        if not self.numbers:
-            rows = bytes(m)
-        elif measured:
+        if measured:
             own = map(self._get_numbers, members)
             found = as_numbers(own if len(self.numbers) == 1 else chain.from_iterable(own))
-            rows = range(len(reading.values), len(reading.values) + len(found), len(self.numbers))
-        else:
+        elif self.numbers:
             rows = list(map(self.rows.__getitem__, map(self._get_numbers, members)))
         reading.add(2 * self.number + measured, places, rows, m * len(self.texts), letters)
         reading.values += found
@@ -168,14 +165,15 @@ class Reading:
 
 
 class Shapes:
-    """The shapes that were met: by the number of keys, and by the keys and the types of their values, as dicts have
-    them. New ones are told to `note`."""
+    """The shapes that were met: by the number of keys, by the keys as a dict has them, and by these and the types of
+    the values. New ones are told to `note`."""
 
     def __init__(self, rows: NumberRows, note: Callable[[Shape], None]) -> None:
         self.rows = rows
-        self.by_size: defaultdict[int, tuple[Shape, ...]] = defaultdict(tuple)
+        self.by_size: dict[int, tuple[Shape, ...]] = {}
+        self.by_keys: dict[tuple[object, ...], Shape] = {}
         self._exact: dict[tuple[object, ...], Shape | None] = {}
-        self._distinct: dict[tuple[tuple[str, ...], tuple[str, ...]], Shape] = {}
+        self._distinct: dict[tuple[frozenset[str], frozenset[str]], Shape] = {}
         self._note = note
         self._lock = Lock()
 
@@ -184,26 +182,26 @@ class Shapes:
 
     def of(self, item: dict[Any, Any]) -> Shape | None:
         """The shape of a dict; None where its values are not all strings and numbers."""
-        key = tuple(item), tuple(map(type, item.values()))
-        try:
-            return self._exact[key]
-        except KeyError:
-            pass
-        with self._lock:
-            found = self._exact[key] = self._make(item)
-        return found
+        keys = tuple(item)
+        kinds = keys, tuple(map(type, item.values()))
+        if kinds not in self._exact:
+            with self._lock:
+                self._exact[kinds] = found = self._make(item)
+                if found is not None:
+                    self.by_keys.setdefault(keys, found)
+        return self._exact[kinds]
 
     def _make(self, item: dict[Any, Any]) -> Shape | None:
         texts = [key for key, value in item.items() if isinstance(value, str)]
         numbers = [key for key, value in item.items() if not isinstance(value, str)]
         if not are_distinct(tuple(item)) or not all(isinstance(item[key], NUMBERS) for key in numbers):
             return None
-        key = tuple(sorted(texts)), tuple(sorted(numbers))
+        key = frozenset(texts), frozenset(numbers)
         if key not in self._distinct:
             shape = Shape(len(self._distinct), texts, numbers, self.rows)
             self._note(shape)
             self._distinct[key] = shape
-            self.by_size[len(item)] = (shape, *self.by_size[len(item)][: TRIED - 1])
+            self.by_size[len(item)] = (shape, *self.by_size.get(len(item), ())[: TRIED - 1])
         return self._distinct[key]
 
 
@@ -251,43 +249,52 @@ def read_dicts(
     items: Sequence[dict[Any, Any]], places: Sequence[int], shapes: Shapes, reading: Reading, flatten: Flatten
 ) -> None:
     """Dicts with as many keys have most likely the same ones: the shapes that had as many are tried."""
-    groups: defaultdict[int, list[int]] = defaultdict(list)
     sizes = list(map(len, items))
-    if sizes.count(sizes[0]) < len(sizes):
-        for k, size in enumerate(sizes):
-            groups[size].append(k)
-    else:
-        groups[sizes[0]] = []  # all
+    groups = groups_of(sizes) if sizes.count(sizes[0]) < len(sizes) else {sizes[0]: []}  # all
     for size, chosen in groups.items():
         members = list(map(items.__getitem__, chosen)) if chosen else items
         own = list(map(places.__getitem__, chosen)) if chosen else places
-        tried = shapes.by_size[size]
+        tried = shapes.by_size.get(size, ())
         for shape in tried if len(tried) == 1 or len(members) > FEW else ():
-            try:
-                shape.read(members, own, reading)
-            except (KeyError, TypeError):
-                continue
-            break
+            if try_shape(shape, members, own, reading):
+                break
         else:
-            read_one_by_one(members, own, shapes, reading, flatten)
+            read_by_keys(members, own, shapes, reading, flatten)
 
 
-def read_one_by_one(
+def try_shape(shape: Shape, members: Sequence[dict[Any, Any]], places: Sequence[int], reading: Reading) -> bool:
+    """Whether the dicts are of this shape; then they are read."""
+    try:
+        shape.read(members, places, reading)
+    except (KeyError, TypeError):
+        return False
+    return True
+
+
+def read_by_keys(
     members: Sequence[dict[Any, Any]], places: Sequence[int], shapes: Shapes, reading: Reading, flatten: Flatten
 ) -> None:
-    """Dicts with different keys, or odd values."""
-    groups: defaultdict[Shape | None, list[int]] = defaultdict(list)
-    for k, item in enumerate(members):
-        groups[shapes.of(item)].append(k)
-    for shape, chosen in groups.items():
-        own = [places[k] for k in chosen]
-        if shape is None:
-            reading.add_others(own, flatten)
-            continue
-        try:
-            shape.read([members[k] for k in chosen], own, reading)
-        except (KeyError, TypeError):
-            reading.add_others(own, flatten)  # a number that is not finite: which is said there
+    """Dicts with different keys, or odd values: those with the same keys have most likely the same shape."""
+    for keys, chosen in groups_of(map(tuple, members)).items():
+        own, where = [members[k] for k in chosen], [places[k] for k in chosen]
+        shape = shapes.by_keys.get(keys)
+        if shape is None or not try_shape(shape, own, where, reading):
+            read_by_kinds(own, where, shapes, reading, flatten)
 
 
-NO_VALUES: Doubles = np.empty(0)
+def read_by_kinds(
+    members: Sequence[dict[Any, Any]], places: Sequence[int], shapes: Shapes, reading: Reading, flatten: Flatten
+) -> None:
+    """Dicts that are new, or have odd values."""
+    for shape, chosen in groups_of(map(shapes.of, members)).items():
+        own, where = [members[k] for k in chosen], [places[k] for k in chosen]
+        if shape is None or not try_shape(shape, own, where, reading):
+            reading.add_others(where, flatten)  # where a number is not finite, that is said there
+
+
+def groups_of(kinds: Iterable[Kind]) -> dict[Kind, list[int]]:
+    """The indices of things of each kind."""
+    groups: defaultdict[Kind, list[int]] = defaultdict(list)
+    for k, kind in enumerate(kinds):
+        groups[kind].append(k)
+    return groups

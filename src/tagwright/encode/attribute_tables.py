@@ -133,24 +133,52 @@ class AttributeTables:
         self.names = names
         self.known = KeyTables(names)
 
-    def find(self, items: Sequence[Any], flatten: Flatten) -> Encoded | None:
-        """The attributes of all items; None where a string has a separator in it, so that it cannot be told apart."""
+    def read(self, items: Sequence[Any], flatten: Flatten) -> Given:
+        """Items, ready for find_attributes."""
         if len(self.known.shapes) > MANY:
             self.known = KeyTables(self.names)
-        known, n = self.known, len(items)
+        known = self.known
         reading = read_items(items, known.shapes, flatten)
         letters = np.frombuffer(JOIN(reading.texts).encode("utf-8", "surrogatepass") + ZEROS, np.uint8)
-        E, room = reading.n_strings, reading.n_entries
-        values, given = np.empty(room), np.array(reading.values) if reading.values else NO_VALUES
-        pointers, attributes = np.empty(n + 1, np.int64), np.empty(room, np.int32)
-        found = find_attributes(
-            letters, np.array(reading.codes, np.int64), given, known.plain, known.rows.plain, E,
-            np.empty((4, E), np.int64), np.empty((4, n), np.int64), np.full(MARKS, -1, np.int64), pointers, attributes,
-            values,
-        )  # fmt: skip
-        if found == NOT_SPLIT:
+        values = np.array(reading.values) if reading.values else NO_VALUES
+        codes = np.array(reading.codes, np.int64)
+        return Given((letters, codes, values, known.plain, known.rows.plain), reading.n_strings, reading.n_entries)
+
+    def find(self, items: Sequence[Any], flatten: Flatten) -> Encoded | None:
+        """The attributes of all items; None where a string has a separator in it, so that it cannot be told apart."""
+        n, given = len(items), self.read(items, flatten)
+        work = FindingWork.build(n, given.n_strings, given.n_entries)
+        done = find_attributes(given.plain, given.n_strings, n, tuple(work))
+        if done == NOT_SPLIT:
             return None
-        return pointers, attributes[: pointers[n]], values[: pointers[n]] if found == WEIGHTED else NO_VALUES
+        end = work.pointers[n]
+        return work.pointers, work.attributes[:end], work.values[:end] if done == WEIGHTED else NO_VALUES
+
+
+class Given(NamedTuple):
+    """Items as the kernel takes them."""
+
+    plain: Plain  # letters, codes and values of a Reading, KeyTables.plain, NumberRows.plain
+    n_strings: int
+    n_entries: int  # attributes of all items, at most
+
+
+class FindingWork(NamedTuple):
+    """Memory for find_attributes, of n items at most, E strings and F entries; what it finds is in the last three."""
+
+    strings: Longs  # [4, E]
+    tokens: Longs  # [4, n]
+    marks: Longs  # [MARKS]
+    pointers: Longs  # [n + 1]
+    attributes: Ints  # [F]
+    values: Doubles  # [F]
+
+    @classmethod
+    def build(cls, n: int, n_strings: int, n_entries: int) -> FindingWork:
+        return cls(
+            np.empty((4, n_strings), np.int64), np.empty((4, n), np.int64), np.full(MARKS, -1, np.int64),
+            np.empty(n + 1, np.int64), np.empty(n_entries, np.int32), np.empty(n_entries),
+        )  # fmt: skip
 
 
 ALL_ONE, WEIGHTED, NOT_SPLIT = 0, 1, 2
@@ -179,19 +207,16 @@ class TokenWork(NamedTuple):
 
 
 @tight_kernel
-def find_attributes(
-    letters: Bytes, codes: Longs, given: Doubles, known: Plain, number_rows: Plain, n_strings: int, strings: Longs,
-    of_tokens: Longs, marks: Longs, pointers: Longs, attributes: Ints, values: Doubles,
-) -> int:  # fmt: skip
-    """The attributes of all tokens, one after the other: of a Reading (letters, codes, values), by KeyTables.plain and
-    NumberRows.plain. strings [4, E], of_tokens [4, n], marks (−1 each): work. Returns whether all values are 1, or
-    NOT_SPLIT."""
-    shapes, tables, attribute_of = ShapeArrays(*known[0]), known[1], known[2]
-    tokens = TokenWork(of_tokens[0], of_tokens[1], of_tokens[2], of_tokens[3])
-    if not split_strings(letters, codes, shapes, n_strings, strings, tokens):
+def find_attributes(given: Plain, n_strings: int, n: int, of_work: Plain) -> int:
+    """The attributes of n tokens, one after the other, into the last three arrays of the work: of Given.plain. Returns
+    whether all values are 1, or NOT_SPLIT."""
+    letters, codes, values, known, number_rows = given
+    shapes, tables, attribute_of, work = ShapeArrays(*known[0]), known[1], known[2], FindingWork(*of_work)
+    tokens = TokenWork(work.tokens[0], work.tokens[1], work.tokens[2], work.tokens[3])
+    if not split_strings(letters, codes, shapes, n_strings, work.strings, tokens):
         return NOT_SPLIT
-    look_up_strings(letters, tables, attribute_of, n_strings, strings)
-    return gather(strings[0], given, shapes, number_rows, tokens, marks, pointers, attributes, values)
+    look_up_strings(letters, tables, attribute_of, n_strings, work.strings)
+    return gather(work.strings[0], values, shapes, number_rows, tokens, n, work)
 
 
 @tight_kernel
@@ -205,12 +230,14 @@ def split_strings(
     while c < codes.shape[0]:
         kind, m = codes[c], codes[c + 1]
         first = shapes.texts[kind >> 1] if kind >= 0 else 0
+        has_row = kind >= 0 and kind & 1 == 0
+        n_numbers = shapes.numbers[(kind >> 1) + 1] - shapes.numbers[kind >> 1] if kind >= 0 and not has_row else 0
         for k in range(m):
             t, number = codes[c + 2 + k], codes[c + 2 + m + k]
             n = shapes.texts[(kind >> 1) + 1] - first if kind >= 0 else number
             tokens.kinds[t], tokens.firsts[t], tokens.lasts[t] = kind, e, e + n
-            tokens.rows[t] = number if kind >= 0 else used
-            used += n if kind == VALUED_NAMES else 0
+            tokens.rows[t] = number if has_row else used
+            used += n if kind == VALUED_NAMES else n_numbers
             for s in range(n):
                 if p > size or e >= n_strings:
                     return False
@@ -243,15 +270,17 @@ def look_up_strings(letters: Bytes, tables: Plain, attribute_of: Ints, n_strings
 
 @tight_kernel
 def gather(
-    found: Longs, given: Doubles, shapes: ShapeArrays, number_rows: Plain, tokens: TokenWork, marks: Longs,
-    pointers: Longs, attributes: Ints, values: Doubles,
+    found: Longs, given: Doubles, shapes: ShapeArrays, number_rows: Plain, tokens: TokenWork, n_tokens: int,
+    work: FindingWork,
 ) -> int:  # fmt: skip
     """The attributes of every token: of its strings, then of its numbers. A name that a list has twice is one attribute
-    of value 2: marks[a mod MARKS] is the entry that attribute a or one like it got last."""
+    of value 2: marks[a mod MARKS] is the entry that attribute a or one like it got last. (A mark that an earlier call
+    left costs a look, no more.)"""
+    marks, pointers, attributes, values = work.marks, work.pointers, work.attributes, work.values
     rows, row_values = number_rows
     n, weighted = 0, ALL_ONE
     pointers[0] = 0
-    for t in range(pointers.shape[0] - 1):
+    for t in range(n_tokens):
         kind, row, begin = tokens.kinds[t], tokens.rows[t], n
         first, base = tokens.firsts[t], shapes.texts[kind >> 1] if kind >= 0 else 0
         for k in range(tokens.lasts[t] - first):

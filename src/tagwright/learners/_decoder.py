@@ -27,6 +27,7 @@ from tagwright.encode.encoder import Encoder
 from tagwright.encode.text import Text
 from tagwright.errors import DataError, ParameterError
 from tagwright.io.spans import Borders
+from tagwright.scores.attribute_tagging import AttributeTagging
 from tagwright.scores.linear import LinearScores
 from tagwright.scores.tagging import LinearTagging
 
@@ -80,6 +81,7 @@ class Decoder:
         self.trigrams = trigrams
         self._steps: LabelSteps | None = None
         self._tagging: LinearTagging | None = None
+        self._attribute_tagging: AttributeTagging | None = None
         self._chain: LabelChain | None = None
 
     def make_ready(self) -> None:
@@ -93,9 +95,15 @@ class Decoder:
 
     def tag(self, encoder: Encoder, text: Text, allowed: Bools | None = None) -> Ints:
         """The best label of every token of a text [n]."""
-        if not self._plain or allowed is not None or encoder.features is None:
+        if not self._plain or allowed is not None:
             return self.best(encoder.encode(text), allowed)
-        labels, scores = self._ready_tagging().best_of_text(text)
+        if encoder.features is None:
+            found = self._ready_attribute_tagging().best_of_text(text)
+            if found is None:
+                return self.best(encoder.encode(text))
+        else:
+            found = self._ready_tagging().best_of_text(text)
+        labels, scores = found
         self._check_possible(scores, 0)
         return labels
 
@@ -219,6 +227,13 @@ class Decoder:
             assert isinstance(self.scores, LinearScores)
             self._tagging = LinearTagging(self.scores, steps, self.dictionary)
         return self._tagging
+
+    def _ready_attribute_tagging(self) -> AttributeTagging:
+        if self._attribute_tagging is None:
+            assert isinstance(self.scores, LinearScores)
+            steps = Steps.build(*self.chain_scores, self.scores.dtype)
+            self._attribute_tagging = AttributeTagging(self.scores, steps)
+        return self._attribute_tagging
 
     def _runs(self, data: Batch, allowed: Bools | None) -> Iterator[tuple[int, int, Floats]]:
         """Runs of sentences with their emission rows, constraints put in."""
