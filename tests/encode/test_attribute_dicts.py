@@ -239,12 +239,12 @@ def test_the_order_of_a_dict_makes_no_difference() -> None:
     """Nor which order was met first, be there numbers that are remembered or not."""
     item: dict[str, Any] = {"w": "x", "b": 0.5, "n": "y", "a": 2.0, "v": "z", "nested": ["z", "y"]}
     names = ["nested:y", "w:x", "b", "v:z", "a", "n:y", "nested:z"]
-    for given in (item, {key: value for key, value in item.items() if key != "nested"}):
+    for attributes in (item, {key: value for key, value in item.items() if key != "nested"}):
         found = []
-        for keys in (list(given), list(given)[::-1]):
+        for keys in (list(attributes), list(attributes)[::-1]):
             tables = AttributeTables(Vocabulary(names))
             for order in (keys, keys[::-1]):
-                own = encode_dicts(Text.build([[{key: given[key] for key in order}]], width=0), tables)
+                own = encode_dicts(Text.build([[{key: attributes[key] for key in order}]], width=0), tables)
                 found.append([part.tolist() for part in own])
         assert all(one == found[0] for one in found)
         assert [names[a] for a in found[0][1]][:5] == ["n:y", "v:z", "w:x", "a", "b"]
