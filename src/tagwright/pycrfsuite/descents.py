@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from tagwright.arrays import Doubles, Vectors, Workers
+from tagwright.arrays import Doubles, Vectors, Workers, count_jobs
 from tagwright.losses import LOSSES
 from tagwright.objective.evaluation import ValueAndGradient
 from tagwright.objective.problem import TrainingProblem
@@ -45,15 +45,19 @@ def train_lbfgs(training: Training) -> tuple[Pattern, Doubles]:
     if training.features.n == 0 or training.data.n_sentences == 0:
         report.lines(f"L-BFGS terminated with error code ({NO_FEATURES})")
     else:
-        found = descend(training)
+        workers = Workers(count_jobs(training.n_jobs))
+        try:
+            found = descend(training, workers)
+        finally:
+            workers.close()
         weights = found.weights
         report.lines(ENDS[found.reason])
     report.lines(f"Total seconds required for training: {time.perf_counter() - began:.3f}", "")
     return training.features.pattern, weights
 
 
-def descend(training: Training) -> Minimum:
-    """Minimise on one thread."""
+def descend(training: Training, workers: Workers) -> Minimum:
+    """Minimise; any number of threads gives the same bits."""
     values = training.values
     encoder, data = training.encoder.with_sets(training.data)
     scores = LinearMap.build(encoder, training.features.pattern, len(training.labels), np.float64)
@@ -61,7 +65,7 @@ def descend(training: Training) -> Minimum:
         scores, data, None, LOSSES["sequence_log"], training.free, training.start, ThreadedObjective,
         c1=values["c1"], c2=values["c2"],
     )  # fmt: skip
-    objective, vectors = problem.objective(Workers(1)), Vectors()
+    objective, vectors = problem.objective(workers), Vectors(workers)
     rounds = Rounds(training)
 
     def smooth(weights: Doubles, reference: float = 0.0) -> ValueAndGradient:
@@ -77,6 +81,7 @@ def descend(training: Training) -> Minimum:
         "tolerance": values["delta"],
         "period": values["period"] or math.inf,
         "watch": rounds.tell,
+        "vectors": vectors,
     }
     if problem.c1 > 0:
         found = minimise_owlqn(smooth, problem.start, c1=problem.c1, **options)

@@ -39,7 +39,14 @@ ALGORITHMS: dict[str, Algorithm] = {
 }
 
 
-def train(data: TrainingData, parameters: Parameters, path: str, holdout: int, write: Callable[[str], None]) -> None:
+def train(
+    data: TrainingData,
+    parameters: Parameters,
+    path: str,
+    holdout: int,
+    write: Callable[[str], None],
+    n_jobs: int | None,
+) -> None:
     """Train, and write the model to a file unless that has no name."""
     report = Report(write)
     if holdout >= 0:
@@ -49,7 +56,7 @@ def train(data: TrainingData, parameters: Parameters, path: str, holdout: int, w
     labels, batch = list(data.labels), data.batch(groups != holdout)
     held_out = data.batch(groups == holdout) if holdout != NO_GROUP else None
     features = find_features(encoder, batch, len(labels), parameters.values, report)
-    training = Training(batch, held_out, encoder, labels, features, parameters.values, report)
+    training = Training(batch, held_out, encoder, labels, features, parameters.values, report, n_jobs)
     pattern, weights = ALGORITHMS[parameters.algorithm](training)
     if path:
         store(path, pattern, weights, training)

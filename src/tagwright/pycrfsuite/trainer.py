@@ -26,6 +26,8 @@ class BaseTrainer:
     algorithm: "lbfgs", "l2sgd", "ap", "pa" or "arow" (`select`); params: as for `set_params`; verbose: print messages
     """
 
+    n_jobs: int | None = None
+    """Threads of L-BFGS and OWL-QN: None is 1, −1 all cores. Not in python-crfsuite."""
     verbose: Any
     _parameters: Parameters | None
     _data: TrainingData | None
@@ -83,7 +85,7 @@ class BaseTrainer:
         from tagwright.pycrfsuite.train import train
 
         self._before_train()
-        train(self._data, self._selected(), os.fsdecode(model), math.trunc(holdout), self._report)
+        train(self._data, self._selected(), os.fsdecode(model), math.trunc(holdout), self._report, self.n_jobs)
 
     def params(self) -> list[str]:
         """The names of the algorithm's parameters."""

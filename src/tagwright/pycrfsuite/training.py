@@ -31,6 +31,7 @@ class Training:
     features: Features
     values: dict[str, Any]
     report: Report
+    n_jobs: int | None = None
 
     @cached_property
     def start(self) -> Doubles:
