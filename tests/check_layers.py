@@ -46,6 +46,8 @@ LAYERS = (
     ("crfsuite",),
     ("wapiti",),
     ("pycrfsuite",),
+    ("sklearn_crfsuite",),
+    ("as_crfsuite",),
     ("boosting", "guided", "hmsvm"),
     ("tagger", "comparison"),
     ("",),  # tagwright/__init__.py as others import it: the public names, for the command line alone

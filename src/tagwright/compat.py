@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 from types import ModuleType
 from typing import Any
 
-from tagwright.errors import DataError
+from tagwright.errors import DataError, MissingPackageError
 
 numba: ModuleType | None
 if any(os.environ.get(name, "") not in ("", "0") for name in ("TAGWRIGHT_NO_JIT", "NUMBA_DISABLE_JIT")):
@@ -38,6 +38,14 @@ def sklearn_tags() -> object:
         target_tags=TargetTags(required=True),
         input_tags=InputTags(two_d_array=False, string=True, dict=True),
     )
+
+
+def sklearn_module(name: str, what: str) -> ModuleType:
+    """sklearn.<name>, which `what` needs."""
+    try:
+        return import_module(f"sklearn.{name}")
+    except ImportError as error:
+        raise MissingPackageError(f"{what} needs scikit-learn: pip install 'tagwright[sklearn]'") from error
 
 
 def download(address: str, sha256: str, *, cure: str) -> bytes:

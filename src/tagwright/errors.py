@@ -44,6 +44,10 @@ class NotFittedError(TagwrightError, ValueError, AttributeError):
     """A model that was asked to predict before `fit` (scikit-learn's meaning, without importing it)."""
 
 
+class MissingPackageError(TagwrightError, ImportError):
+    """An optional package that is not installed."""
+
+
 class DataWarning(UserWarning):
     """Data that can be used, but from which less can be learned than was asked for."""
 
