@@ -166,6 +166,8 @@ def test_files_named_exist(page: str) -> None:
         ("demo.py", b"\nwhat it learned: "),
         ("own_templates.py", b"saved as mine.tw"),
         ("grid_search.py", b"best: {'c2': "),
+        ("from_nltk.py", b"[[('She', 'PRP'), ('sold', 'VBD'), "),
+        ("from_spacy.py", b"of the dev set; saved as tagger.tw"),
         ("stream_names.py", b'["PER", "Maria Lopez"]'),
     ],
 )
