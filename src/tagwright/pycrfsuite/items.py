@@ -12,7 +12,6 @@ that might mean something else, `flatten` decides.
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from math import ldexp
 from typing import Any, NamedTuple
@@ -22,12 +21,12 @@ import numpy as np
 from tagwright.arrays import Bytes, Doubles, Longs
 from tagwright.errors import DataError
 from tagwright.pycrfsuite.attribute_weights import BOTH, ONE_ONLY
-from tagwright.text.strings import ZEROS
+from tagwright.text.strings import PADDING, ZEROS
 
 JOIN_NAMES, JOIN_ITEMS = "\0".join, "\1".join
 LISTS, DICTS = frozenset((list, tuple)), frozenset((dict,))
 NUMBERS = frozenset((float, int, bool))
-TAIL = b"\0" + ZEROS
+NOTHING = ZEROS.decode()
 NO_POINTERS: Longs = np.empty(0, np.int64)
 NO_VALUES: Doubles = np.empty(0)
 
@@ -70,42 +69,13 @@ class ItemSequence:
         return f"<ItemSequence of size {len(self)}>"
 
 
-def read_items(items: Sequence[Any] | ItemSequence) -> Letters:
-    """A sentence, quickly."""
-    if isinstance(items, ItemSequence):
-        return items.letters
-    kinds = set(map(type, items))
+def read_lists(items: Sequence[Sequence[str]]) -> Letters | None:
+    """Of lists of names; None where some are bytes, or wrong."""
     try:
-        if kinds <= LISTS:
-            text = JOIN_ITEMS(map(JOIN_NAMES, items)).encode() + TAIL
-            n = sum(map(len, items))
-            return Letters(len(items), np.frombuffer(text, np.uint8), BOTH, n, NO_POINTERS, NO_VALUES)
-        if kinds == DICTS and (found := read_plain_dicts(items)) is not None:
-            return found
-    except TypeError:  # names that are bytes, or something wrong
-        pass
-    return read_exactly(items)
-
-
-def read_plain_dicts(items: Sequence[dict[str, Any]]) -> Letters | None:
-    """Of dicts with strings and numbers for values; None for others."""
-    names: list[str] = []
-    values: list[float] = []
-    ends = [0]
-    for item in items:
-        for key, value in item.items():
-            kind = type(value)
-            if kind is str:
-                names.append(key + ":" + value)
-                values.append(1.0)
-            elif kind in NUMBERS:
-                names.append(key)
-                values.append(value)
-            else:
-                return None
-        ends.append(len(names))
-    letters = np.frombuffer(JOIN_NAMES(names).encode() + TAIL, np.uint8)
-    return Letters(len(items), letters, ONE_ONLY, len(names), np.array(ends), np.frombuffer(array("d", values)))
+        text = JOIN_ITEMS((*map(JOIN_NAMES, items), NOTHING)).encode()
+    except TypeError:
+        return None
+    return Letters(len(items), np.frombuffer(text, np.uint8), BOTH, sum(map(len, items)), NO_POINTERS, NO_VALUES)
 
 
 def read_exactly(items: Iterable[Any]) -> Letters:
@@ -140,6 +110,15 @@ def flatten(item: Any) -> Iterator[tuple[bytes, float]]:
             yield name, ldexp(value, 0)  # a float of whatever has one, but not of bytearray
 
 
+def add_up(item: Any) -> dict[str, float]:
+    """The attributes of one item; the values of one that is given twice are added up."""
+    found: dict[str, float] = {}
+    for raw, value in flatten(item):
+        name = raw.decode(errors="replace")  # what is not UTF-8, no model has
+        found[name] = found.get(name, 0.0) + value
+    return found
+
+
 def encode_name(name: Any) -> bytes:
     """A string in UTF-8."""
     if isinstance(name, str):
@@ -153,7 +132,7 @@ def split_names(letters: Letters) -> list[str]:
     """The names, as Python has them."""
     if not letters.n:
         return []
-    raw = letters.letters[: -len(TAIL)].tobytes()
+    raw = letters.letters[: -PADDING - 1].tobytes()
     try:
         return raw.decode().split("\0")
     except UnicodeDecodeError as error:

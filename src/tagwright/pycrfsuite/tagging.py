@@ -14,15 +14,17 @@ from typing import Any
 
 import numpy as np
 
-from tagwright._jit import holding_kernel
+from tagwright._jit import holding_kernel, tight_kernel
 from tagwright._python_lock import let_others_run, take_back
-from tagwright.arrays import Bytes, Doubles, Floats, Ints, Longs, Plain, empty_rows, padded
+from tagwright.arrays import Bytes, Doubles, Floats, Ints, Longs, Plain, padded
 from tagwright.chain.forward_backward import Chain
 from tagwright.chain.viterbi import PrunedSteps, Steps, best_path
 from tagwright.crfsuite.binary import transition_matrix, unpack_parts
+from tagwright.encode.attribute_tables import AttributeTables
+from tagwright.encode.forms import Vocabulary
 from tagwright.errors import DataError
-from tagwright.pycrfsuite.attribute_weights import BLOCK, OTHER_TEXT, AttributeWeights, add_scores
-from tagwright.pycrfsuite.items import ItemSequence, Letters, read_exactly, read_items
+from tagwright.pycrfsuite.attribute_weights import OTHER_TEXT, WORK, AttributeWeights, add_attributes, add_scores
+from tagwright.pycrfsuite.items import DICTS, LISTS, ItemSequence, add_up, read_exactly, read_lists
 
 HANDOVER_NAMES = 1 << 12
 """Attributes whose tagging takes longer than to hand Python's lock over."""
@@ -45,7 +47,9 @@ class RunningModel:
         """AttributeWeights and PrunedSteps, plain; made for the first sentence."""
         no_boundaries = np.zeros(len(self.labels))
         steps = Steps.build(self.transition, no_boundaries, no_boundaries, np.float64)
-        return tuple(AttributeWeights.build(self.parts.attributes, self.parts.states)), tuple(steps.pruned)
+        return tuple(AttributeWeights.build(self.parts.attributes, self.parts.states, len(self.labels))), tuple(
+            steps.pruned
+        )
 
     @cached_property
     def transition(self) -> Doubles:
@@ -63,29 +67,43 @@ class RunningModel:
         """The numbers of labels."""
         return {label: y for y, label in enumerate(self.labels)}
 
+    @cached_property
+    def attribute_tables(self) -> AttributeTables:
+        """For dicts."""
+        return AttributeTables(Vocabulary(self.parts.attributes))
+
     def tag(self, xseq: Any) -> TaggedSequence:
         """The best labels of a sentence, and all that leads to probabilities."""
         items = xseq if type(xseq) is list or isinstance(xseq, ItemSequence) else list(xseq)
-        found, score = self._run(read_items(items))
-        if math.isnan(score) and not isinstance(items, ItemSequence):
-            found, score = self._run(read_exactly(items))
-        if not math.isfinite(score):
-            raise DataError(TOO_LARGE)
-        return found
-
-    def _run(self, letters: Letters) -> tuple[TaggedSequence, float]:
-        T = letters.T
-        rows, labels = empty_rows((2 * T, self.width), np.float64), np.empty(T, np.int32)
-        if T == 0:
-            return TaggedSequence(self, labels, rows), 0.0
-        if not self.labels:
+        T = len(items)
+        rows, labels = np.empty((2 * T, self.width)), np.empty(T, np.int32)
+        if T and not self.labels:
             raise DataError("the model has no labels: it was trained on no data; train it again")
-        work = np.empty(4 * BLOCK + len(self.labels), np.int64)
-        score = tag_sentence(
-            letters.letters, letters.separators, letters.n, letters.pointers, letters.values, *self.kernel_tables, work,
-            rows, labels,
-        )  # fmt: skip
-        return TaggedSequence(self, labels, rows), score
+        if T:
+            score = self._tag_items(items, rows, labels)
+            if not math.isfinite(score):
+                raise DataError(TOO_LARGE)
+        return TaggedSequence(self, labels, rows)
+
+    def _tag_items(self, items: Any, rows: Doubles, labels: Ints) -> float:
+        """One or more items; their score."""
+        weights, chain = self.kernel_tables
+        work = np.empty(WORK + len(self.labels), np.int64)
+        kinds = None if isinstance(items, ItemSequence) else set(map(type, items))
+        if kinds is not None and kinds == DICTS:
+            encoded = self.attribute_tables.find(items, lambda p: add_up(items[p]))
+            if encoded is not None:
+                return tag_encoded(*encoded, weights, chain, work, rows, labels)
+        letters = read_lists(items) if kinds is not None and kinds <= LISTS else None
+        while True:
+            letters = letters or (items.letters if isinstance(items, ItemSequence) else read_exactly(items))
+            score = tag_letters(
+                letters.letters, letters.separators, letters.n, letters.pointers, letters.values, weights, chain, work,
+                rows, labels,
+            )  # fmt: skip
+            if not math.isnan(score):
+                return score
+            letters = None
 
 
 class TaggedSequence:
@@ -120,25 +138,49 @@ class TaggedSequence:
         return known
 
 
+@tight_kernel
+def best_labels(chain: Plain, work: Longs, rows: Doubles, labels: Ints) -> float:
+    """The best labels [T] for scores in the first half of rows [2 T, P], and their score; infinite where a score of a
+    label is not finite. work [WORK + Y]."""
+    T, nothing = labels.shape[0], 0.0
+    for t in range(T):
+        for y in range(rows.shape[1]):
+            nothing += 0 * rows[t, y]
+    if nothing != 0:
+        return np.inf
+    return best_path(rows[:T], T, PrunedSteps(*chain), rows[T:], work[WORK:], labels)
+
+
 @holding_kernel
-def tag_sentence(
+def tag_letters(
     letters: Bytes, separators: int, n: int, pointers: Longs, values: Doubles, weights: Plain, chain: Plain,
     work: Longs, rows: Doubles, labels: Ints,
 ) -> float:  # fmt: skip
     """The best labels [T] of a sentence of T ≥ 1 items, and their score; NaN where the letters are not n names of T
     items, infinite where a score of a label is not finite. rows [2 T, P]: the scores of labels, and δ behind them. The
-    rest is as in add_scores; work [4 BLOCK + Y]."""
+    rest is as in add_scores; work [WORK + Y]."""
     state = let_others_run(n > HANDOVER_NAMES)
-    T, score, nothing = labels.shape[0], np.nan, 0.0
+    T, score = labels.shape[0], np.nan
     for t in range(T):
         rows[t, :] = 0
     found = add_scores(letters, separators, n, pointers, values, AttributeWeights(*weights), work, rows[:T])
     if found != OTHER_TEXT:
-        for t in range(T):
-            for y in range(rows.shape[1]):
-                nothing += 0 * rows[t, y]
-        score = np.inf
-    if found != OTHER_TEXT and nothing == 0:
-        score = best_path(rows[:T], T, PrunedSteps(*chain), rows[T:], work[4 * BLOCK :], labels)
+        score = best_labels(chain, work, rows, labels)
+    take_back(state)
+    return score
+
+
+@holding_kernel
+def tag_encoded(
+    pointers: Longs, attributes: Ints, values: Doubles, weights: Plain, chain: Plain, work: Longs, rows: Doubles,
+    labels: Ints,
+) -> float:  # fmt: skip
+    """The same, given attributes by number, as in add_attributes."""
+    state = let_others_run(attributes.shape[0] > HANDOVER_NAMES)
+    T = labels.shape[0]
+    for t in range(T):
+        rows[t, :] = 0
+    add_attributes(pointers, attributes, values, AttributeWeights(*weights), work, rows[:T])
+    score = best_labels(chain, work, rows, labels)
     take_back(state)
     return score
