@@ -18,7 +18,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -46,6 +46,23 @@ MAY_CHANGE = (
 State = dict[str, np.ndarray]
 
 
+class Form(NamedTuple):
+    """Of one array of a state."""
+
+    shape: tuple[int | None, ...]  # None: any
+    dtype: str = "float64"
+
+    @classmethod
+    def of(cls, array: np.ndarray) -> Form:
+        return cls(array.shape, array.dtype.name)
+
+    def fits(self, array: np.ndarray) -> bool:
+        """Whether an array has this form, and finite numbers."""
+        alike = array.dtype.name == self.dtype and array.ndim == len(self.shape)
+        alike = alike and all(n in (None, m) for n, m in zip(self.shape, array.shape, strict=True))
+        return alike and bool(np.isfinite(array).all())
+
+
 class Checkpoint:
     """The file of one training. `parameters` and `digest` say which training that is."""
 
@@ -66,7 +83,9 @@ class Checkpoint:
             raise ModelFileError(f"checkpoint: {error} {CURE}") from error
         if KIND not in stored.header:
             raise ModelFileError(f"checkpoint: {self.path}: found a model, expected a checkpoint. Give another file.")
-        theirs: Any = stored.header["parameters"]
+        theirs: Any = stored.header.get("parameters")
+        if not isinstance(theirs, dict):
+            raise self.refusal()
         for name, mine in self.header["parameters"].items():
             if theirs.get(name) != mine:
                 found = f"{name}={theirs.get(name)!r}, this one has {name}={mine!r}"
@@ -74,6 +93,15 @@ class Checkpoint:
         if stored.header != self.header:
             raise ModelFileError(f"checkpoint: {self.path}: it is of a training on other data. {CURE}")
         return stored.arrays
+
+    def refusal(self) -> ModelFileError:
+        """The error for a state that this training cannot have been in."""
+        return ModelFileError(f"checkpoint: {self.path}: its state does not fit this training. {CURE}")
+
+    def check(self, state: State, forms: Mapping[str, Form]) -> None:
+        """Refuse a state with other arrays, or of other forms."""
+        if set(state) != set(forms) or not all(form.fits(state[name]) for name, form in forms.items()):
+            raise self.refusal()
 
     def write(self, state: State) -> None:
         """Put the state in place of the last one."""

@@ -9,20 +9,20 @@ minimise   loss(w) + c1 ‖w‖₁ + c2 ‖w‖²
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from tagwright.arrays import Doubles, Vectors, Workers
-from tagwright.learners._checkpoint import Checkpoint, State
+from tagwright.arrays import Doubles, Vectors, Workers, inner
+from tagwright.learners._checkpoint import Checkpoint, Form, State
 from tagwright.learners._watch import Watch
 from tagwright.objective.evaluation import ValueAndGradient
 from tagwright.objective.problem import TrainingProblem
 from tagwright.optim.conjugate_gradient import minimise_cg
 from tagwright.optim.descent import PERIOD, Iteration, Minimum, Point, Trail, flattened
-from tagwright.optim.lbfgs import minimise_lbfgs
+from tagwright.optim.lbfgs import MOST_PAIRS, minimise_lbfgs
 from tagwright.optim.owlqn import minimise_owlqn
 from tagwright.optim.progress import Progress
 from tagwright.optim.stochastic import RATE, AdaGradState, AveragedAdaGrad, Epoch, minimise_stochastic
@@ -52,8 +52,6 @@ def solve(
 ) -> Minimum:
     """Minimise by the solver of that name, from the checkpoint if there is one."""
     stored = None if checkpoint is None else checkpoint.read()
-    if stored is not None:
-        watch.restore(stored)
     if solver == "sgd":
         found, state = _solve_stochastic(problem, limits, watch, checkpoint, stored, seed)
     else:
@@ -94,7 +92,9 @@ def _solve_by_descent(
             checkpoint.offer(lambda: last or {})
         return stop
 
-    start = problem.start if stored is None else _trail_of(stored)
+    start: Doubles | Trail = problem.start
+    if stored is not None and checkpoint is not None:
+        start = _restore_trail(stored, checkpoint, watch, len(problem.start), METHODS_MEMORY[solver])
     options: dict[str, Any] = {"max_iterations": limits.max_iterations, "tolerance": limits.tolerance, "watch": tell}
     if solver == "owlqn":
         return minimise_owlqn(smooth, start, c1=problem.c1, vectors=vectors, **options), lambda: last
@@ -116,11 +116,45 @@ def _trail_state(trail: Trail) -> State:
     }
 
 
-def _trail_of(state: State) -> Trail:
+MEMORY = "memory."
+PAIRS = ("float32", "float32", "float64")
+METHODS_MEMORY = {"lbfgs": PAIRS, "owlqn": PAIRS, "cg": ("float64", "float64")}
+"""The types of the vectors that each method remembers, again and again (optim/)."""
+
+
+def _restore_trail(state: State, checkpoint: Checkpoint, watch: Watch[Doubles], n: int, kinds: Sequence[str]) -> Trail:
+    """Where a descent with n weights stood; the watch goes on from there, too."""
+    n_memory = sum(name.startswith(MEMORY) for name in state)
+    forms = {
+        **{name: Form((n,)) for name in ("weights", "gradient")},
+        "value": Form((2,)),
+        "reference": Form((1,)),
+        "curve": Form((None,)),
+        **{f"{MEMORY}{k}": Form((1 if k % 3 == 2 else n,), kinds[k % len(kinds)]) for k in range(n_memory)},
+    }
+    _restore_watch(state, checkpoint, watch, forms, n)
+    memory = tuple(state[f"{MEMORY}{k}"] for k in range(n_memory))
+    most = 3 * MOST_PAIRS if kinds is PAIRS else len(kinds)
+    fits = n_memory % len(kinds) == 0 and n_memory <= most and len(state["curve"]) > 0
+    if kinds is PAIRS:
+        fits = fits and all(inner(s, y) > 0 for s, y in zip(memory[::3], memory[1::3], strict=True))
+    if not fits:
+        raise checkpoint.refusal()
     value, step = state["value"].tolist()
-    memory = [state[f"memory.{k}"] for k in range(sum(name.startswith("memory.") for name in state))]
     point = Point(state["weights"], value, state["gradient"], step, float(state["reference"][0]))
-    return Trail(point, tuple(memory), tuple(state["curve"].tolist()))
+    return Trail(point, memory, tuple(state["curve"].tolist()))
+
+
+def _restore_watch(
+    state: State, checkpoint: Checkpoint, watch: Watch[Doubles], forms: Mapping[str, Form], n: int
+) -> None:
+    """Check the forms of a state, the watch's own among them, and let the watch go on from it."""
+    best = state.get("watch.weights", np.empty(0))
+    of_watch = {"watch.curve": Form((None,)), "watch.best": Form((2,)), "watch.weights": Form((n if best.size else 0,))}
+    checkpoint.check(state, {**forms, **of_watch})
+    if not watch.could_be(state):
+        raise checkpoint.refusal()
+    watch.restore(state)
 
 
 def _solve_stochastic(
@@ -140,9 +174,13 @@ def _solve_stochastic(
         start, tokens, weights, problem.loss, free=problem.free, c2=problem.c2, seed=seed,
         candidates=problem.candidates_of(data),
     )  # fmt: skip
-    if stored is not None:
+    if stored is not None and checkpoint is not None:
+        forms = {name: Form.of(array) for name, array in training.state._asdict().items()}
+        _restore_watch(stored, checkpoint, watch, {**forms, "curve": Form((None,))}, len(problem.start))
         training.curve = tuple(stored["curve"].tolist())
         training.state = AdaGradState(*(stored[name] for name in AdaGradState._fields))
+        if not training.is_possible():
+            raise checkpoint.refusal()
 
     def everything() -> State:
         return {**training.state._asdict(), "curve": np.array(training.curve), **watch.state()}

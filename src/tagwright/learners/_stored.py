@@ -23,6 +23,7 @@ from tagwright.calibration import Platt
 from tagwright.encode.encoder import Encoder, column_terms
 from tagwright.encode.forms import N_EDGES, ColumnForms, Vocabulary
 from tagwright.errors import ModelFileError
+from tagwright.learners._schema import check_stored
 from tagwright.learners._stored_chain import restore_chain, store_chain
 from tagwright.model_file import StoredModel, pack_model, read_model, restore_pointers, unpack_model, write_model
 from tagwright.scores.linear import LinearMap, LinearScores
@@ -46,7 +47,9 @@ def pack(model: Learner) -> bytes:
 
 def unpack(model: Learner, data: bytes) -> None:
     """Make a learner with its parameters what it was when `pack` gave these bytes."""
-    _fill(model, unpack_model(data, type(model).__name__))
+    stored = unpack_model(data, type(model).__name__)
+    check_stored(stored)
+    _fill(model, stored)
 
 
 def _parts(model: Learner) -> tuple[dict[str, Any], Arrays, dict[str, list[str]]]:
@@ -89,6 +92,7 @@ def _restore(stored: StoredModel, learners: Mapping[str, Callable[..., Learner]]
     header: Any = stored.header
     if "checkpoint" in header:
         raise ModelFileError("found a checkpoint of an unfinished training, expected a model; finish the training")
+    check_stored(stored)
     if header["learner"] not in learners:
         raise ModelFileError(f"unknown learner {header['learner']!r}; this version has: {', '.join(learners)}")
     params = dict(header["params"])
@@ -114,22 +118,15 @@ def _fill(model: Learner, stored: StoredModel) -> None:
     """Give a learner what training found."""
     header: Any = stored.header
     model.labels_ = list(stored.strings["labels"])
-    model.encoder_ = _restore_encoder(_restore_features(stored), int(header["width"]), stored)
+    model.encoder_ = _restore_encoder(_restore_features(stored), header["width"], stored)
     for name, value in header["facts"].items():
-        if name in FACTS:
-            setattr(model, name, value)
+        setattr(model, name, value)
     model.info_ = header["info"]
     calibration = header.get("span_calibration")
-    model.span_calibration_ = None if calibration is None else _restore_calibration(calibration)
+    model.span_calibration_ = None if calibration is None else Platt(**calibration)
     model.decoder_ = restore_chain(model, model._restore_scores(stored.arrays), stored.arrays)
     model._restore_more(stored.arrays, stored.strings)
     model.decoder_.make_ready()
-
-
-def _restore_calibration(stored: dict[str, Any]) -> Platt:
-    if sorted(stored) != ["intercept", "slope"] or not all(isinstance(value, float) for value in stored.values()):
-        raise ModelFileError(f"the calibration of spans is not a slope and an intercept: {stored}")
-    return Platt(**stored)
 
 
 def _store_clusters(clusters: WordClusters, arrays: Arrays, strings: dict[str, list[str]]) -> None:
@@ -182,6 +179,8 @@ def _narrow(codes: Ints) -> NDArray[np.signedinteger[Any]]:
 
 
 def _restore_encoder(features: FeatureSet | None, width: int, stored: StoredModel) -> Encoder:
+    if (features is None) != (width == 0) or (features is not None and width <= max(column_terms(features))):
+        raise ModelFileError(f"items of {width} columns do not fit the templates")
     if features is None:
         return Encoder.build(None, width, given=Vocabulary(stored.strings["given"]))
     columns = [

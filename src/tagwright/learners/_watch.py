@@ -130,6 +130,13 @@ class Watch(Generic[W]):
             "watch.weights": best,
         }
 
+    def could_be(self, state: Mapping[str, np.ndarray]) -> bool:
+        """Whether `state` may have given that: a best score and its round, of a curve, if there is a dev set."""
+        best, rounds, n = state["watch.best"].tolist(), len(state["watch.curve"]), len(state["watch.weights"])
+        if self.dev is None or not n:
+            return not n and bool(best == [-1.0, 0.0])
+        return bool(0 <= best[0] <= 100 and 1 <= best[1] <= rounds and best[1] == int(best[1]))
+
     def restore(self, state: Mapping[str, np.ndarray]) -> None:
         """Go on from what `state` gave."""
         self.dev_curve = state["watch.curve"].tolist()

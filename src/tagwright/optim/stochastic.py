@@ -234,6 +234,14 @@ class AveragedAdaGrad:
         tokens = spread(begins, self.data.offsets[order + 1] - begins)
         return self.candidates._replace(rows=self.candidates.rows[tokens])
 
+    def is_possible(self) -> bool:
+        """Whether a training may have come to this state: as many sentences as epochs say, no weight touched after
+        them, and no sum of squares below 0."""
+        history, N = self.state.history, self.data.n_sentences
+        touched = history[:, 2]
+        counted = len(self.curve) * N <= self.clock <= (len(self.curve) + 1) * N
+        return counted and bool((history[:, 0] >= 0).all() and (touched >= 0).all() and (touched <= self.clock).all())
+
     def settle(self) -> None:
         """The end of an epoch: every weight pays the penalty that it owes."""
         settle(self.decay, self.state)
