@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from toy import toy_words
+from toy import toy_dicts, toy_words
 
 from tagwright import CRF
 from tagwright.errors import ModelFileError
@@ -56,6 +56,15 @@ def test_what_is_not_declared_is_refused(change: str, path: Path, tmp_path: Path
         load(target)
 
 
+def test_attribute_dicts_have_no_columns(tmp_path: Path) -> None:
+    target = tmp_path / "dicts.tw"
+    CRF(max_iterations=30, tolerance=0.01).fit(*toy_dicts(10)).save(target)
+    stored = read_model(target)
+    write_model(target, {**stored.header, "width": 2}, stored.arrays, stored.strings)
+    with pytest.raises(ModelFileError, match="items of 2 columns"):
+        load(target)
+
+
 STATES: dict[str, Callable[[dict[str, Any]], object]] = {
     "missing": lambda arrays: arrays.pop("gradient"),
     "more": lambda arrays: arrays.update(extra=np.zeros(1)),
@@ -67,10 +76,19 @@ STATES: dict[str, Callable[[dict[str, Any]], object]] = {
     "no curve": lambda arrays: arrays.update(curve=np.empty(0)),
     "a best score without a dev set": lambda arrays: arrays.update({"watch.best": np.array([50.0, 1.0])}),
 }
-SGD_STATES: dict[str, Callable[[dict[str, Any]], object]] = {
+SGD_def test_attribute_dicts_have_no_columns(tmp_path: Path) -> None:
+    target = tmp_path / "dicts.tw"
+    CRF(max_iterations=30, tolerance=0.01).fit(*toy_dicts(10)).save(target)
+    stored = read_model(target)
+    write_model(target, {**stored.header, "width": 2}, stored.arrays, stored.strings)
+    with pytest.raises(ModelFileError, match="items of 2 columns"):
+        load(target)
+
+
+STATES: dict[str, Callable[[dict[str, Any]], object]] = {
     "clock": lambda arrays: arrays["clock"].fill(1),
     "touched later": lambda arrays: arrays["history"][0].fill(10**9),
-    "a sum of squares below 0": lambda arrays: arrays["history"][0].fill(-1),
+    "a sum of squares below 0": lambda arrays: arrays["history"][:1, 0].fill(-1),
     "rows of other weights": lambda arrays: arrays.update(history=arrays["history"].T.copy()),
 }
 
