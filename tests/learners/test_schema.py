@@ -65,6 +65,15 @@ def test_attribute_dicts_have_no_columns(tmp_path: Path) -> None:
         load(target)
 
 
+def test_attribute_dicts_have_no_columns(tmp_path: Path) -> None:
+    target = tmp_path / "dicts.tw"
+    CRF(max_iterations=30, tolerance=0.01).fit(*toy_dicts(10)).save(target)
+    stored = read_model(target)
+    write_model(target, {**stored.header, "width": 2}, stored.arrays, stored.strings)
+    with pytest.raises(ModelFileError, match="items of 2 columns"):
+        load(target)
+
+
 STATES: dict[str, Callable[[dict[str, Any]], object]] = {
     "missing": lambda arrays: arrays.pop("gradient"),
     "more": lambda arrays: arrays.update(extra=np.zeros(1)),
@@ -76,16 +85,7 @@ STATES: dict[str, Callable[[dict[str, Any]], object]] = {
     "no curve": lambda arrays: arrays.update(curve=np.empty(0)),
     "a best score without a dev set": lambda arrays: arrays.update({"watch.best": np.array([50.0, 1.0])}),
 }
-SGD_def test_attribute_dicts_have_no_columns(tmp_path: Path) -> None:
-    target = tmp_path / "dicts.tw"
-    CRF(max_iterations=30, tolerance=0.01).fit(*toy_dicts(10)).save(target)
-    stored = read_model(target)
-    write_model(target, {**stored.header, "width": 2}, stored.arrays, stored.strings)
-    with pytest.raises(ModelFileError, match="items of 2 columns"):
-        load(target)
-
-
-STATES: dict[str, Callable[[dict[str, Any]], object]] = {
+SGD_STATES: dict[str, Callable[[dict[str, Any]], object]] = {
     "clock": lambda arrays: arrays["clock"].fill(1),
     "touched later": lambda arrays: arrays["history"][0].fill(10**9),
     "a sum of squares below 0": lambda arrays: arrays["history"][:1, 0].fill(-1),
