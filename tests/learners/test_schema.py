@@ -65,15 +65,6 @@ def test_attribute_dicts_have_no_columns(tmp_path: Path) -> None:
         load(target)
 
 
-def test_attribute_dicts_have_no_columns(tmp_path: Path) -> None:
-    target = tmp_path / "dicts.tw"
-    CRF(max_iterations=30, tolerance=0.01).fit(*toy_dicts(10)).save(target)
-    stored = read_model(target)
-    write_model(target, {**stored.header, "width": 2}, stored.arrays, stored.strings)
-    with pytest.raises(ModelFileError, match="items of 2 columns"):
-        load(target)
-
-
 STATES: dict[str, Callable[[dict[str, Any]], object]] = {
     "missing": lambda arrays: arrays.pop("gradient"),
     "more": lambda arrays: arrays.update(extra=np.zeros(1)),
