@@ -29,6 +29,7 @@ from tagwright import (
     WordClusters,
     datasets,
     load,
+    pycrfsuite,
 )
 from tagwright.cli import main
 from tagwright.learners import LEARNERS, SequenceTagger
@@ -174,6 +175,24 @@ def run_commands(folder: Path) -> None:
     call("compare", "sample", "--learners", "hmm,perceptron", "--folds", "2", "--size", str(N_SENTENCES))
 
 
+def run_stand_in(folder: Path) -> None:
+    """What stands in for python-crfsuite: its algorithms, and sentences of all kinds."""
+    X, y = dicts()
+    names = [[[f"{key}={value}" for key, value in item.items()] for item in sentence] for sentence in X]
+    path = str(folder / "m.crfsuite")
+    for algorithm in ("lbfgs", "l2sgd", "ap", "pa", "arow"):
+        trainer = pycrfsuite.Trainer(algorithm, {"max_iterations": 2, "feature.minfreq": 0.1}, verbose=False)
+        for k, (sentence, labels) in enumerate(zip(X, y, strict=True)):
+            trainer.append(sentence, labels, k % 5)
+        for sentence, labels in zip(names, y, strict=True):
+            trainer.append(sentence, labels)
+        trainer.train(path, holdout=4)
+    with pycrfsuite.Tagger().open(path) as tagger:
+        for sentence in (X[0], names[0], pycrfsuite.ItemSequence(X[0])):
+            tagger.probability(tagger.tag(sentence))
+        tagger.info()
+
+
 WORKLOADS: dict[str, Callable[[Path], None]] = {
     "crf": workload_of(lambda: [CRF("pos", max_iterations=2)]),
     "adaboost": workload_of(lambda: [SequenceAdaBoost("s1", rounds=5, bound=b) for b in ("exact", "tight", "loose")]),
@@ -202,6 +221,7 @@ WORKLOADS: dict[str, Callable[[Path], None]] = {
     "partial labels": run_partial_labels,
     "underflow": run_underflow,
     "commands": run_commands,
+    "python-crfsuite": run_stand_in,
 }
 
 
