@@ -188,7 +188,8 @@ def run_stand_in(folder: Path) -> None:
             trainer.append(sentence, labels)
         trainer.train(path, holdout=4)
     with pycrfsuite.Tagger().open(path) as tagger:
-        for sentence in (X[0], names[0], pycrfsuite.ItemSequence(X[0])):
+        kinds: list[Any] = [X[0], names[0], pycrfsuite.ItemSequence(X[0])]
+        for sentence in kinds:
             tagger.probability(tagger.tag(sentence))
         tagger.info()
 
