@@ -42,7 +42,7 @@ MORE = {
     "pruning": {"accuracy": ("dev accuracy %", 1.0, 2), "objective": ("objective", 1.0, 0)},
 }
 OF_LEARNERS = {
-    "round_s": ("round s", 1.0, 2),
+    "round_s": ("round s", 1.0, 3),
     "tag_us": ("tag µs/token", 1.0, 1),
     "memory_mib": ("memory GiB", 1 / 1024, 2),
 }

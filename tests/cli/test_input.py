@@ -95,6 +95,18 @@ def test_a_model_with_two_input_columns_tags_what_has_them(run: Run, folder: Pat
     assert run("tag", folder / "three.tw", stdin="The DT\ndog NN\n\n").out == "The DT B-NP\ndog NN I-NP\n\n"
 
 
+def test_words_are_not_taken_for_tags(run: Run, folder: Path, tmp_path: Path) -> None:
+    """A model whose only input is the column of tags gave every word of plain text the same label."""
+    model = tmp_path / "m.tw"
+    found = run("train", folder / "three", "--inputs", "1", "--out", model, "--set", "max_iterations=3")
+    assert (found.code, "--inputs" in found.err) == (0, False)
+    message = "it begins with 'Jan', 'slaapt', expected values as in training, such as "
+    refused(run("tag", model, stdin="Jan slaapt\n"), message, "(--format plain)")
+    assert run("tag", model, "--format", "plain", stdin="Jan slaapt\n").code == 0
+    assert run("tag", model, stdin="DT NN VBZ\n").out.count("/") == 3
+    assert run("tag", model, folder / "three").out.count("B-NP") > 100
+
+
 @pytest.mark.parametrize("learner", ["hmm", "crf"])
 def test_two_words_are_not_a_word_and_its_column_for_a_model_that_cannot_tell(
     run: Run, rows: Rows, tmp_path: Path, learner: str

@@ -110,6 +110,36 @@ def test_more_rows_of_numbers_than_are_remembered(monkeypatch: pytest.MonkeyPatc
             assert attributes_of(names, found, p) == known
 
 
+def test_lists_of_names_by_their_definition() -> None:
+    """In several pieces and texts, with odd lists, dicts and words that come twice between them."""
+    rng = np.random.default_rng(0)
+    names = [f"w={k}" for k in range(40)] + ["-1:tag=DT", "-1:tag:NN", "capital", "né", "", "with\0nul"]
+    items: list[Any] = [[names[k] for k in rng.permutation(len(names))[: rng.integers(0, 7)]] for _ in range(90)]
+    items[7], items[20], items[33] = ["w=1", "w=2", "w=1"], {"w": "1", "capital": True}, {"b", "w=3"}
+    items[40:44] = [{"w": str(k), "n": k} for k in range(4)]
+    parts = [Text.build([items[:50]], width=0), Text.build([items[50:]], width=0)]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(attribute_dicts, "LEARNED_AT_ONCE", 16)
+        found, keys, encoded = number_dicts(parts)
+    assert found == list(
+        dict.fromkeys(name for text in parts for p in range(len(text.items)) for name in defined(text, p))
+    )
+    for text, own in zip(parts, encoded, strict=True):
+        assert [attributes_of(found, own, p) for p in range(len(text.items))] == [
+            defined(text, p) for p in range(len(text.items))
+        ]
+    key_of = dict(zip(found, keys.tolist(), strict=True))
+    assert key_of["w=0"] == key_of["w=39"] == key_of["w:2"]
+    assert key_of["-1:tag=DT"] == key_of["-1:tag:NN"] != key_of["w=0"]
+    assert key_of["capital"] not in (key_of["w=0"], key_of["né"])
+
+
+def test_a_byte_string_in_a_list_spoils_no_other() -> None:
+    items: list[Any] = [["a", "b"], [b"a", "c"], ["c"]]
+    found, _, (encoded,) = number_dicts([Text.build([items], width=0)])
+    assert [list(attributes_of(found, encoded, p)) for p in range(3)] == [["a", "b"], ["a", "c"], ["c"]]
+
+
 def test_long_texts_are_read_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     items = [
         {"w": str(k % 17), "odd": k % 2 == 1, "k": k / 4, **({"end": True} if k % 5 == 0 else {})} for k in range(99)

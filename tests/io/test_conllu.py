@@ -171,6 +171,13 @@ def test_label_column_that_is_not_there() -> None:
         read(EXAMPLE, label=10)
 
 
+@pytest.mark.parametrize("label", ["ID", "id", 0])
+def test_numbers_of_words_are_no_place_for_labels(label: str | int) -> None:
+    """The file was written, and could not be read again."""
+    with pytest.raises(DataError, match="column ID numbers the words, expected one for labels; choose another"):
+        read(EXAMPLE, label=label)
+
+
 def test_an_empty_field_nobody_asked_for_is_kept() -> None:
     text = line("1", "a", "", "X") + "\n"
     assert rewrite(text.encode(), "UPOS") == text.encode()

@@ -26,10 +26,11 @@ MOST_TAGS = 1000
 """Distinct values of a column of tags. A column with more (lemmas, say) may well have new ones only."""
 
 
-def check_first_lines(model: SequenceTagger, layout: Layout, lines: Lines) -> None:
-    """Refuse a file that begins with nothing the model knows."""
+def check_first_lines(model: SequenceTagger, trained: Layout, layout: Layout, lines: Lines) -> None:
+    """Refuse a file that begins with nothing the model knows; `trained`: how its training file was read."""
     encoder = model.encoder_
-    if encoder.width == 1 or layout.n_inputs != max(1, encoder.width):
+    words = trained.format != ColumnsFormat.name or trained.inputs[:1] == (0,)  # are what the model looks at first
+    if (encoder.width == 1 and words) or layout.n_inputs != max(1, encoder.width):
         return
     items = _read_items(layout, lines)
     if not items:
@@ -44,19 +45,19 @@ def check_first_lines(model: SequenceTagger, layout: Layout, lines: Lines) -> No
                 location=lines.name,
             )
         return
-    tags = [forms for forms in encoder.columns if forms.column > 0 and len(forms.values) <= MOST_TAGS]
+    tags = [forms for forms in encoder.columns if len(forms.values) <= MOST_TAGS and (forms.column > 0 or not words)]
     for forms in tags:
-        values = dict.fromkeys(item[forms.column] for item in items)
+        values = dict.fromkeys(item if isinstance(item, str) else item[forms.column] for item in items)
         if values.keys().isdisjoint(forms.values):
             name = layout.names[forms.column] if layout.names else ""
-            which = f"{layout.inputs[forms.column]} {name}".rstrip()
+            which = f"column {layout.inputs[forms.column]} {name}".rstrip() if layout.width else "it"
             raise DataError(
-                f"column {which} begins with {_some(values)}, expected values as in training, such as "
+                f"{which} begins with {_some(values)}, expected values as in training, such as "
                 f"{_some(forms.values)}; choose the input columns (--inputs), or say that these "
                 f"are they (--format {layout.format})",
                 location=lines.name,
             )
-    if not tags and layout.format == ColumnsFormat.name:
+    if encoder.width > 1 and not tags and layout.format == ColumnsFormat.name:
         _refuse_short(lines, encoder.width)
 
 

@@ -177,7 +177,7 @@ def label_input(
         if lines.peek(1):
             joint.check(sentences.layout)
         if options["format"] == "auto":
-            check_first_lines(model, sentences.layout, lines)
+            check_first_lines(model, trained, sentences.layout, lines)
         return sentences, Labelling(model, sentences.layout, lines.name, choose_ways(arguments, model))
 
     return work_on_parts(source, encoding, arguments.threads, label)

@@ -113,6 +113,7 @@ def read_numbers(flat: list[object], K: int, keys: Sequence[int], truth: int) ->
 class Found(NamedTuple):
     """Distinct names, and where the attributes that they name stand."""
 
+    key: str | None  # of all of them; None: of various keys
     names: list[str]  # [D]
     first: Longs  # [D]: the location where each appears first
     tokens: Longs  # [M]
@@ -138,7 +139,7 @@ def find_names(shapes: Sequence[Columns]) -> list[Found]:
         tokens, positions = locations_of(parts)
         first, all_values = (tokens << SHIFT) + positions, np.concatenate([values for *_, values in parts])
         which = np.zeros(len(tokens), np.int32)
-        found.append(Found([key], first.min(keepdims=True), tokens, positions, which, all_values))
+        found.append(Found(key, [key], first.min(keepdims=True), tokens, positions, which, all_values))
     return found
 
 
@@ -152,7 +153,7 @@ def names_of_texts(key: str, columns: Sequence[tuple[Columns, int, int]], string
     first = np.full(len(distinct), np.iinfo(np.int64).max)
     np.minimum.at(first, numbers, (tokens << SHIFT) + positions)
     names = [f"{key}:{value}" for value in own.take(distinct).decode()]
-    return Found(names, first, tokens, positions, numbers, NO_VALUES)
+    return Found(key, names, first, tokens, positions, numbers, NO_VALUES)
 
 
 def locations_of(columns: Sequence[tuple[Columns, int, object]]) -> tuple[Longs, Longs]:

@@ -23,6 +23,7 @@ import numpy as np
 
 from tagwright.arrays import Doubles, Ints
 from tagwright.encode.attribute_columns import SHIFT, Columns, find_names, sort_items
+from tagwright.encode.attribute_lists import NameLists, keys_of_names, names_of_lists, read_lists
 from tagwright.encode.attribute_tables import NO_ATTRIBUTE, AttributeTables, Encoded
 from tagwright.encode.text import Text, check_encodable
 from tagwright.errors import DataError
@@ -36,23 +37,26 @@ def number_dicts(parts: Sequence[Text]) -> tuple[list[str], Ints, list[Encoded]]
     """The distinct names of all attributes, in the order of their first appearance; the key of each, by its number; and
     every part, encoded."""
     items = [item for text in parts for item in text.items]
-    shapes, others = [], []
-    for begin in range(0, len(items), LEARNED_AT_ONCE):
-        some, irregular = sort_items(items[begin : begin + LEARNED_AT_ONCE])
-        shapes += [shape._replace(tokens=shape.tokens + begin) for shape in some]
-        others += [begin + p for p in irregular]
-    found, flat = find_names(shapes), [flatten_item(items[p], *token_of(p, parts)) for p in others]
+    columns, lists, others = read_training(items)
+    found, flat = find_names(columns), [flatten_item(items[p], *token_of(p, parts)) for p in others]
+    of_lists = [names_of_lists(lists)] if lists else []
     first = [(p << SHIFT) + k for p, own in zip(others, flat, strict=True) for k in range(len(own))]
-    names = [name for own in flat for name in own] + [name for own in found for name in own.names]
+    names = [name for own in flat for name in own] + [name for own in [*found, *of_lists] for name in own.names]
     index: dict[str, int] = {}
-    for k in np.argsort(np.concatenate([np.array(first, np.int64), *(own.first for own in found)])).tolist():
+    of_names = [np.array(first, np.int64), *(own.first for own in [*found, *of_lists])]
+    for k in np.argsort(np.concatenate(of_names)).tolist():
         index.setdefault(names[k], len(index))
     refuse_halves_in_names(parts, index)
-    pointers, attributes, values = lay_out(len(items), shapes, others, flat, index)
+    pointers, attributes, values = lay_out(len(items), columns, lists, others, flat, index)
     keys = np.full(len(index), -1, np.int32)
-    for k, own in enumerate(found):
+    key_index: dict[str, int] = {}
+    for own in [*found, *of_lists]:
         where, numbers = pointers[own.tokens] + own.positions, np.array([index[name] for name in own.names], np.int32)
-        attributes[where], keys[numbers] = numbers[own.which], k
+        attributes[where] = numbers[own.which]
+        if own.key is None:
+            keys[numbers] = keys_of_names(own.names, key_index)
+        else:
+            keys[numbers] = key_index.setdefault(own.key, len(key_index))
         if len(own.values):
             values[where] = own.values
     ends = np.cumsum([0, *(len(text.items) for text in parts)]).tolist()
@@ -61,6 +65,19 @@ def number_dicts(parts: Sequence[Text]) -> tuple[list[str], Ints, list[Encoded]]
         a, b = int(pointers[begin]), int(pointers[end])
         encoded.append((pointers[begin : end + 1] - a, attributes[a:b], values[a:b]))
     return list(index), keys, encoded
+
+
+def read_training(items: Sequence[Item]) -> tuple[list[Columns], list[NameLists], list[int]]:
+    """Items in columns, lists of names, and what is neither."""
+    columns, lists, others = [], [], []
+    for begin in range(0, len(items), LEARNED_AT_ONCE):
+        part = items[begin : begin + LEARNED_AT_ONCE]
+        some, irregular = sort_items(part)
+        names, rest = read_lists(part, irregular)
+        columns += [own._replace(tokens=own.tokens + begin) for own in some]
+        lists += [names.shift(begin)] if names is not None else []
+        others += [begin + p for p in rest]
+    return columns, lists, others
 
 
 def encode_dicts(text: Text, names: AttributeTables) -> Encoded:
@@ -101,15 +118,18 @@ def encode_one_by_one(text: Text, begin: int, end: int, index: Mapping[str, int]
 
 def lay_out(
     n: int,
-    shapes: Sequence[Columns],
+    columns: Sequence[Columns],
+    lists: Sequence[NameLists],
     others: Sequence[int],
     flat: Sequence[Mapping[str, float]],
     index: Mapping[str, int],
 ) -> Encoded:
     """Room for the attributes of n tokens, in their order; those of the tokens `others` are there."""
     sizes = np.zeros(n + 1, np.int64)
-    for shape in shapes:
-        sizes[shape.tokens + 1] = len(shape.keys)
+    for own_columns in columns:
+        sizes[own_columns.tokens + 1] = len(own_columns.keys)
+    for own_lists in lists:
+        sizes[own_lists.tokens + 1] = own_lists.sizes
     for p, own in zip(others, flat, strict=True):
         sizes[p + 1] = len(own)
     pointers = np.cumsum(sizes)

@@ -55,6 +55,8 @@ class ConlluFormat(Format):
         if choice.inputs is None:
             choice = choice._replace(inputs=_default_inputs(choice, names, lines.name))
         target, chosen = choose_columns(choice, len(names), names, lines.location(1))
+        if target is not None and names[target] == "ID":
+            raise DataError("column ID numbers the words, expected one for labels; choose another", location=lines.name)
         if target is None and "UPOS" in names and names.index("UPOS") not in chosen:
             target = names.index("UPOS")
         label_name = "" if target is None else names[target]
