@@ -96,6 +96,19 @@ def test_files_that_are_trained_on_and_held_out_are_said(run: Run, argv: list[st
         assert run(*argv, "a*", option, held_out, "--quiet").err == ""
 
 
+@pytest.mark.parametrize("names", [("a1", "a1"), ("./a1", "a2", "a*"), ("a?", "*1")])
+def test_files_that_are_named_twice_are_said(run: Run, names: tuple[str, ...]) -> None:
+    """By name and by a pattern, say: their sentences counted twice."""
+    model = train("m.tw", "a2")
+    for argv in (["train", *names, "--out", "n.tw", *HMM], ["tag", model, *names], ["evaluate", model, *names]):
+        found = run(*argv)
+        assert found.code == 0
+        assert found.err.count("a1") == 1, found.err
+        assert "named more than once, and read as often" in found.err
+        assert run(*argv, "--quiet").err == ""
+    assert run("tag", model, "a1", "a2").err == ""
+
+
 # ---- UTF-8 read as something else ----
 
 

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import glob
 import os
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 
-from tagwright.errors import DataError
+from tagwright.errors import DataError, DataWarning, warn
 from tagwright.io import Sentences
 from tagwright.io.lines import source_name
 from tagwright.sequence import Sentence
@@ -40,7 +41,17 @@ def find_sources(names: Sequence[str]) -> list[str]:
             found += paths
         else:
             found.append(_check_path(find_source(name)))
+    twice = [found[i] for i in _find_repeated([os.path.realpath(path) for path in found])]
+    if twice:
+        more = f" and {len(twice) - 1:,} more" if len(twice) > 1 else ""
+        warn(f"{twice[0]}{more}: named more than once, and read as often", DataWarning)
     return found
+
+
+def _find_repeated(paths: Sequence[str]) -> list[int]:
+    """Where those that occur again stand first."""
+    times = Counter(paths)
+    return [paths.index(path) for path, n in times.items() if n > 1]
 
 
 def is_pattern(name: str) -> bool:
