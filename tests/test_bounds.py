@@ -87,3 +87,11 @@ def test_spans_and_clusters(learner: type[SequenceTagger]) -> None:
     ask_everything(model, fresh)
     if model.probabilistic:
         assert len(model.calibrate_spans(X, y).predict_spans(fresh)) == len(fresh)
+
+
+@pytest.mark.parametrize("kind", ["words", "dicts"])
+@pytest.mark.parametrize("update", ["passive_aggressive", "arow"])
+def test_updates_of_the_perceptron(update: str, kind: str) -> None:
+    X, y = KINDS[kind](60)
+    model = StructuredPerceptron("auto" if kind == "dicts" else TEMPLATES, update=update, random_state=0).fit(X, y)
+    ask_everything(model, KINDS[kind](10, seed=7)[0])

@@ -18,7 +18,9 @@ class Progress:
 
     iteration: int
     of: int
-    objective: float  # what is minimised; for the perceptron, the wrong tokens of the epoch
+    objective: (
+        float  # what is minimised; for the perceptron, the wrong tokens of the epoch, or its losses (aggressive.py)
+    )
     gradient_norm: float | None
     step: float | None
     seconds: float
