@@ -12,6 +12,7 @@ from tagwright._simd import (
     BYTES,
     add_products,
     best_sums,
+    close_row,
     fetch_and_add,
     lanes_at_least,
     largest,
@@ -19,9 +20,11 @@ from tagwright._simd import (
     load_bytes,
     lowest_bit,
     prefetch_two,
+    scale_row,
     sum_rows,
     sum_two_tables,
     sums_at_least,
+    weigh_row,
 )
 from tagwright.arrays import Floats, padded
 
@@ -83,6 +86,43 @@ def test_best_sums_equal_numpy(dtype: type, Y: int) -> None:
         truth = (numbers[which[:n], None] + M[which[:n]]).max(axis=0) + row
         np.testing.assert_array_equal(out[:written], truth[:written])
         np.testing.assert_array_equal(out[written:], before[written:])
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("P", [16, 32, 48, 144])
+def test_rows_are_scaled_and_added_up(dtype: type, P: int) -> None:
+    rng = np.random.default_rng(P)
+    a, x, b, u = rng.normal(size=(4, P)).astype(dtype)
+    number, error = dtype(0.75), {"rtol": 1e-5 if dtype is np.float32 else 1e-13, "atol": 1e-5}
+    row, exact = a.copy(), a.astype(np.float64) * x * 0.75
+    assert scale_row_of(row, x, number) == pytest.approx(exact.sum(), abs=1e-4 if dtype is np.float32 else 1e-12)
+    np.testing.assert_allclose(row, exact, **error)
+    product, before = x.copy(), a.copy()
+    sums = weigh_row_of(a, product, b, number, u)
+    np.testing.assert_allclose(
+        sums, [(a.astype(np.float64) * b).sum(), (x.astype(np.float64) * b).sum() * 0.75], **error
+    )
+    np.testing.assert_allclose(product, x * b, **error)
+    np.testing.assert_allclose(u, x * b * number, **error)
+    close_row_of(a, b, number, dtype(-2), x, u)
+    np.testing.assert_allclose(u, a * b * number, **error)
+    np.testing.assert_allclose(x * b, -2 * product, **error)
+    np.testing.assert_array_equal(a, before)
+
+
+@tight_kernel
+def scale_row_of(row: Floats, factors: Floats, number: float) -> float:
+    return scale_row(row, factors, number)
+
+
+@tight_kernel
+def weigh_row_of(a: Floats, x: Floats, b: Floats, number: float, u: Floats) -> tuple[float, float]:
+    return weigh_row(a, x, b, number, u)
+
+
+@tight_kernel
+def close_row_of(a: Floats, b: Floats, first: float, second: float, x: Floats, out: Floats) -> None:
+    close_row(a, b, first, second, x, out)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

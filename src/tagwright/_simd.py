@@ -4,6 +4,9 @@
     sum_rows        out = base + Σ_k row that begins at firsts[k] · unit of a vector
     sum_two_tables  the same of the rows which[k] of a table that goes on in a second one
     best_sums       out = max_k ( numbers[which[k]] + M[which[k]] ) + row
+    scale_row       row *= factors · number; Σ row
+    weigh_row       x *= b, u = x · number; Σ a b and Σ u
+    close_row       out = a b · first, x *= second
     largest         max_j row[j]
     largest_sum     max_j row[j] + bonus[j]
     lanes_at_least  which of a vector's numbers row[j] are at least a limit, as bits
@@ -88,6 +91,26 @@ def best_sums(numbers: Floats, which: Longs, n: int, M: Floats, row: Floats, Y: 
     """out = max_{k<n} ( numbers[which[k]] + M[which[k]] ) + row, in the first Y columns (and up to a vector's end)."""
     columns = _up_to_a_vector(Y, M)
     out[:columns] = (numbers[which[:n], None] + M[which[:n], :columns]).max(axis=0) + row[:columns]
+
+
+def scale_row(row: Floats, factors: Floats, number: Any) -> float:
+    """row *= factors · number, Σ row: of dense rows whose length is a multiple of a vector's. A compiler's loop takes
+    some vectors at a time and what is left number by number, which is all of a short row."""
+    row *= factors * number
+    return row.sum()  # type: ignore[no-any-return]
+
+
+def weigh_row(a: Floats, x: Floats, b: Floats, number: Any, u: Floats) -> tuple[float, float]:
+    """x *= b, u = x · number; Σ a b and Σ u: of such rows."""
+    x *= b
+    u[:] = x * number
+    return (a * b).sum(), u.sum()
+
+
+def close_row(a: Floats, b: Floats, first: Any, second: Any, x: Floats, out: Floats) -> None:
+    """out = a b · first, x *= second: of such rows."""
+    out[:] = a * b * first
+    x *= second
 
 
 def largest(row: Floats, n: int) -> float:
@@ -306,6 +329,60 @@ if numba is not None and llvm is not None and llvm_blocks is not None:
         _cover(builder, vectors, Y, emit)
         return context.get_dummy_value()
 
+    def _walk_rows(context: Any, builder: Any, kinds: Any, arrays: Any, body: Any, n_sums: int) -> list[Any]:
+        """body(vectors' pointers, sums) for the vectors of all rows; the sums of the numbers of some vectors."""
+        rows = [context.make_array(kind)(context, builder, array) for kind, array in zip(kinds, arrays, strict=True)]
+        vectors = _Vectors(context, builder, kinds[0])
+        zero = ir.Constant(vectors.type, None)
+        sums = [blocks.alloca_once_value(builder, zero) for _ in range(n_sums)]
+        n = builder.udiv(builder.extract_value(rows[0].shape, 0), ir.Constant(LONG, vectors.lanes))
+        with blocks.for_range(builder, n, intp=LONG) as loop:
+            index = builder.mul(loop.index, ir.Constant(LONG, vectors.lanes))
+            body(vectors, [vectors.at(row.data, index) for row in rows], sums)
+        return [_sum_of_lanes(vectors, builder.load(total)) for total in sums]
+
+    def _sum_of_lanes(vectors: _Vectors, found: Any) -> Any:
+        """Halves and halves."""
+        builder = vectors.builder
+        while (n := found.type.count) > 1:
+            halves = vectors.shuffle(found, list(range(n // 2))), vectors.shuffle(found, list(range(n // 2, n)))
+            found = builder.fadd(*halves)
+        return builder.extract_element(found, ir.Constant(INT, 0))
+
+    def _emit_scale(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        def body(vectors: _Vectors, at: Any, sums: Any) -> None:
+            factor = builder.fmul(vectors.load(at[1]), vectors.spread(args[2]))
+            product = builder.fmul(vectors.load(at[0]), factor)
+            builder.store(product, at[0], align=vectors.size)
+            builder.store(builder.fadd(builder.load(sums[0]), product), sums[0])
+
+        return _walk_rows(context, builder, signature.args[:2], args[:2], body, 1)[0]
+
+    def _emit_weigh(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        def body(vectors: _Vectors, at: Any, sums: Any) -> None:
+            a, x, b = (vectors.load(pointer) for pointer in at[:3])
+            product = builder.fmul(x, b)
+            u = builder.fmul(product, vectors.spread(args[3]))
+            builder.store(product, at[1], align=vectors.size)
+            builder.store(u, at[3], align=vectors.size)
+            terms = builder.fmul(a, b, flags=("contract",))
+            builder.store(builder.fadd(builder.load(sums[0]), terms, flags=("contract",)), sums[0])
+            builder.store(builder.fadd(builder.load(sums[1]), u), sums[1])
+
+        kinds, arrays = (*signature.args[:3], signature.args[4]), (*args[:3], args[4])
+        return context.make_tuple(builder, signature.return_type, _walk_rows(context, builder, kinds, arrays, body, 2))
+
+    def _emit_close(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        def body(vectors: _Vectors, at: Any, _: Any) -> None:
+            a, b, x = (vectors.load(pointer) for pointer in at[:3])
+            product = builder.fmul(builder.fmul(a, b), vectors.spread(args[2]))
+            builder.store(product, at[3], align=vectors.size)
+            builder.store(builder.fmul(x, vectors.spread(args[3])), at[2], align=vectors.size)
+
+        kinds, arrays = (*signature.args[:2], *signature.args[4:]), (*args[:2], *args[4:])
+        _walk_rows(context, builder, kinds, arrays, body, 0)
+        return context.get_dummy_value()
+
     def _emit_largest(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         """Of a row, or of its sums with another: the last vector, as far as it counts, and those before; then halves
         against halves."""
@@ -396,6 +473,18 @@ if numba is not None and llvm is not None and llvm_blocks is not None:
         kind = types.void(own, which, types.intp, M, row, types.intp, out)
         return (kind, _emit_best_sums) if _alike(own, M, row, out) else None
 
+    def _scale_row(_: Any, row: Any, factors: Any, number: Any) -> Any:
+        kind = row.dtype(row, factors, row.dtype)
+        return (kind, _emit_scale) if _alike(row, factors) else None
+
+    def _weigh_row(_: Any, a: Any, x: Any, b: Any, number: Any, u: Any) -> Any:
+        kind = types.UniTuple(x.dtype, 2)(a, x, b, x.dtype, u)
+        return (kind, _emit_weigh) if _alike(a, x, b, u) else None
+
+    def _close_row(_: Any, a: Any, b: Any, first: Any, second: Any, x: Any, out: Any) -> Any:
+        kind = types.void(a, b, x.dtype, x.dtype, x, out)
+        return (kind, _emit_close) if _alike(a, b, x, out) else None
+
     def _largest(_: Any, row: Any, n: Any) -> Any:
         return row.dtype(row, types.intp), _emit_largest
 
@@ -445,6 +534,9 @@ if numba is not None and llvm is not None and llvm_blocks is not None:
     sum_two_tables = numba.extending.intrinsic(_sum_two_tables)
     add_products = numba.extending.intrinsic(_add_products)
     best_sums = numba.extending.intrinsic(_best_sums)
+    scale_row = numba.extending.intrinsic(_scale_row)
+    weigh_row = numba.extending.intrinsic(_weigh_row)
+    close_row = numba.extending.intrinsic(_close_row)
     largest = numba.extending.intrinsic(_largest)
     largest_sum = numba.extending.intrinsic(_largest_sum)
     lanes_at_least = numba.extending.intrinsic(_lanes_at_least)

@@ -28,7 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tagwright._jit import natural, tight_kernel
-from tagwright._simd import add_products, largest
+from tagwright._simd import add_products, close_row, largest, scale_row, weigh_row
 from tagwright.arrays import Bools, Doubles, Floats, Ints, Longs, empty_rows, padded, zero_rows
 from tagwright.chain.candidate_forward_backward import CandidateBuffers, forward_backward_of_candidates
 from tagwright.chain.candidates import Candidates, StepTable
@@ -193,12 +193,8 @@ def exponentiate(emission: Floats, Y: int, x: Floats, bits: NDArray[Any], powers
 def step_forward(alpha: Floats, x: Floats, divisor: float) -> float:
     """α_t = α_t ∘ x_t / c_t; returns Σ α_t, the next divisor. One that is too small to trust leaves a zero row."""
     number = x.dtype.type  # a plain 0 or 1 would make all of this float64
-    total = number(0)
     inverse = number(1) / number(divisor) if divisor > FLOOR else number(0)
-    for j in range(x.shape[0]):
-        alpha[j] *= x[j] * inverse
-        total += alpha[j]
-    return float(total)
+    return float(scale_row(alpha, x, inverse))
 
 
 @tight_kernel
@@ -207,20 +203,12 @@ def step_back(
 ) -> tuple[float, bool]:
     """From β_t: u_t and γ_t; x_t becomes v_t. Returns Σ u_t, the next divisor, and whether all sums can be trusted."""
     number = x.dtype.type
-    g = number(0)
-    total = number(0)
     inverse = number(1) / number(divisor) if divisor > FLOOR else number(0)
-    for j in range(x.shape[0]):
-        g += alpha[j] * beta[j]
-        x[j] *= beta[j]
-        u[j] = x[j] * inverse
-        total += u[j]
+    g, total = weigh_row(alpha, x, beta, inverse, u)
     safe = bool(g > FLOOR and c > FLOOR and divisor > FLOOR and c * g > PAIR_FLOOR)
     node = number(1) / g if safe else number(0)
     edge = node / number(c) if safe else number(0)
-    for j in range(x.shape[0]):
-        gamma[j] = alpha[j] * beta[j] * node
-        x[j] *= edge
+    close_row(alpha, beta, node, edge, x, gamma)
     return float(total), safe
 
 
