@@ -21,7 +21,7 @@ from toy import toy_dicts
 
 from tagwright.arrays import Workers
 from tagwright.errors import DataError, MissingPackageError, NotFittedError, ParameterError
-from tagwright.pycrfsuite import Tagger, descents
+from tagwright.pycrfsuite import Tagger, Trainer, descents
 from tagwright.sklearn_crfsuite import CRF, metrics, scorers
 from tagwright.sklearn_crfsuite.estimator import MANY
 from tagwright.sklearn_crfsuite.trainer import table_lines
@@ -346,6 +346,17 @@ def test_threads_give_the_same_model(monkeypatch: pytest.MonkeyPatch) -> None:
     assert numbers == [1, 2]
     assert one.modelfile.data == two.modelfile.data
     assert list(one.predict(X)) == list(two.predict(X))
+
+
+def test_trainers_of_the_user_get_each_sentence() -> None:
+    class Appended(Trainer):
+        def append(self, xseq: Any, yseq: Any, group: int = 0) -> None:
+            lengths.append((len(xseq), group))
+            super().append(xseq, yseq, group)
+
+    lengths: list[tuple[int, int]] = []
+    CRF(trainer_cls=Appended, max_iterations=2).fit(X, y, X[:2], y[:2])
+    assert lengths == [(len(sentence), 0) for sentence in X] + [(len(sentence), 1) for sentence in X[:2]]
 
 
 def test_a_line_for_each_iteration(capsys: pytest.CaptureFixture[str]) -> None:

@@ -66,7 +66,7 @@ def descend(training: Training, workers: Workers) -> Minimum:
         c1=values["c1"], c2=values["c2"],
     )  # fmt: skip
     objective, vectors = problem.objective(workers), Vectors(workers)
-    rounds = Rounds(training)
+    rounds = Rounds(training, vectors)
 
     def smooth(weights: Doubles, reference: float = 0.0) -> ValueAndGradient:
         rounds.trials += 1
@@ -97,8 +97,8 @@ def descend(training: Training, workers: Workers) -> Minimum:
 class Rounds:
     """Reports the iterations of a descent."""
 
-    def __init__(self, training: Training) -> None:
-        self.training, self.trials, self.seconds = training, 0, 0.0
+    def __init__(self, training: Training, vectors: Vectors) -> None:
+        self.training, self.vectors, self.trials, self.seconds = training, vectors, 0, 0.0
 
     def tell(self, now: Iteration) -> None:
         """One of them. trials: evaluations since the last one."""
@@ -106,7 +106,7 @@ class Rounds:
         report.lines(
             f"***** Iteration #{now.number} *****",
             f"Loss: {now.point.value:f}",
-            f"Feature norm: {np.linalg.norm(weights):f}",
+            f"Feature norm: {self.vectors.norm(weights):f}",
             f"Error norm: {now.gradient_norm:f}",
             f"Active features: {np.count_nonzero(weights)}",
             f"Line search trials: {self.trials}",

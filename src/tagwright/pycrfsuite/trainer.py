@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Self
 
 from tagwright.errors import DataError, ParameterError
@@ -60,6 +60,12 @@ class BaseTrainer:
         if self._data is None:
             self._data = TrainingData()
         self._data.append(xseq, yseq, math.trunc(group))
+
+    def extend(self, X: Sequence[Any], y: Sequence[Any], group: int = 0) -> None:
+        """Add many sentences, which is quicker than one by one if their items are dicts. Not in python-crfsuite."""
+        if self._data is None:
+            self._data = TrainingData()
+        self._data.extend(X, y, group)
 
     def select(self, algorithm: str, type: str = MODEL_TYPE) -> None:
         """Choose the algorithm; its parameters get their defaults."""

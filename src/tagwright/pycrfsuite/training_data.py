@@ -1,6 +1,7 @@
 """The sentences that a Trainer was given, as numbers.
 
     append(xseq, yseq, group) ─► names numbered in the order of their first appearance ─► a Batch of some groups
+    extend(X, y, group)       the same for many sentences of dicts, which are read together (encode/attribute_dicts.py)
 
 A name is kept once, a token as numbers and values: what was appended may be changed afterwards.
 """
@@ -9,14 +10,18 @@ from __future__ import annotations
 
 import math
 from array import array
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from itertools import chain
 from typing import Any
 
 import numpy as np
 
 from tagwright.arrays import Bools, Ints, Longs
+from tagwright.encode.attribute_dicts import number_dicts
+from tagwright.encode.attribute_tables import Encoded
 from tagwright.encode.batch import Batch
 from tagwright.encode.forms import NO_WORDS
+from tagwright.encode.text import Text
 from tagwright.errors import DataError
 from tagwright.pycrfsuite.items import (
     LISTS,
@@ -58,6 +63,7 @@ class TrainingData:
         self._numbers, self._values = array("i"), array("d")
         self._ends, self._gold = array("q", [0]), array("i")
         self._lengths, self._groups = array("q"), array("q")
+        self._told: dict[int, int] = {}  # the keys of attributes that are known, by numbers
 
     def append(self, xseq: Any, yseq: Iterable[Any], group: int) -> None:
         """One sentence; an empty one leaves nothing behind. If it cannot be taken, nothing has changed."""
@@ -79,6 +85,26 @@ class TrainingData:
         if length:
             self._lengths.append(length)
             self._groups.append(group)
+
+    def extend(self, X: Sequence[Any], y: Sequence[Any], group: int) -> None:
+        """Many sentences, none of them empty."""
+        gold = [list(labels) for labels in y]
+        read = read_together(X) if list(map(len, X)) == list(map(len, gold)) else None
+        if read is None:
+            for sentence, labels in zip(X, gold, strict=True):
+                self.append(sentence, labels, group)
+            return
+        names, keys, (pointers, attributes, values) = read
+        known, shift = len(self.attributes), len(self._numbers)
+        own = np.fromiter(map(self.attributes.__getitem__, names), np.int32, len(names))
+        is_told = (own >= known) & (keys >= 0)
+        self._told.update(zip(own[is_told].tolist(), keys[is_told].tolist(), strict=True))
+        self._numbers.frombytes(own[attributes].tobytes())
+        self._values.frombytes(values.tobytes())
+        self._ends.extend((pointers[1:] + shift).tolist())
+        self._gold.extend(map(self.labels.__getitem__, chain.from_iterable(gold)))
+        self._lengths.extend(map(len, gold))
+        self._groups.extend([group] * len(gold))
 
     def _forget(self, attributes: int, labels: int, numbers: int, ends: int, gold: int) -> None:
         self.attributes.forget(attributes)
@@ -139,8 +165,21 @@ class TrainingData:
     def keys(self) -> Ints:
         """The key of every attribute, what stands before its value, by numbers (encode/encoder.py): a good guess makes
         training quicker, and no guess changes what is learned."""
-        index: dict[str, int] = {}
-        return np.array([index.setdefault(guess_key(name), len(index)) for name in self.attributes], np.int32)
+        index: dict[str | int, int] = {}
+        told = self._told
+        keys = (told[a] if a in told else guess_key(name) for a, name in enumerate(self.attributes))
+        return np.array([index.setdefault(key, len(index)) for key in keys], np.int32)
+
+
+def read_together(X: Sequence[Any]) -> tuple[list[str], Ints, Encoded] | None:
+    """The names, their keys and the encoded tokens of sentences of dicts; None where one by one decides."""
+    if not all(type(sentence) is list for sentence in X) or set(map(type, chain.from_iterable(X))) != {dict}:
+        return None
+    try:
+        names, keys, (encoded,) = number_dicts([Text.build(X)])
+    except DataError:
+        return None
+    return None if any("\0" in name for name in names) else (names, keys, encoded)
 
 
 def guess_key(name: str) -> str:

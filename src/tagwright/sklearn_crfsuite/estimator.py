@@ -259,5 +259,8 @@ def append_all(trainer: Any, X: Iterable[Any], y: Iterable[Sequence[str]], group
     X, y = list(X), list(y)
     if len(X) != len(y):
         raise DataError(f"found {len(y)} lists of labels, expected one for each of {len(X)} sentences", location="y")
+    if isinstance(trainer, Trainer) and type(trainer).append is Trainer.append:
+        trainer.extend(X, y, group)
+        return
     for sentence, labels in zip(X, y, strict=True):
         trainer.append(sentence, labels, group)
