@@ -5,7 +5,7 @@ READY := .venv/.ready
 DEVELOPED := .venv/.developed
 CHECKED = NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$(CURDIR)/build/bounds $(BIN)/python -m pytest -n 2
 
-.PHONY: setup demo test lint bounds bounds-all bench-quick wheel clean
+.PHONY: setup demo test lint bounds bounds-all fuzz bench-quick wheel clean
 
 setup: $(DEVELOPED)
 
@@ -42,6 +42,11 @@ bounds: $(DEVELOPED)
 
 bounds-all: $(DEVELOPED)
 	$(CHECKED)
+
+# Hostile files and calls, CASES of every campaign: a thousand in a minute or two, hours for a million.
+CASES ?= 20000
+fuzz: $(DEVELOPED)
+	@PYTHONPATH=tests:. $(BIN)/python -m tests.fuzz --cases $(CASES)
 
 bench-quick: $(DEVELOPED)
 	@$(BIN)/python -m benchmarks.quick

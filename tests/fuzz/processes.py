@@ -25,7 +25,8 @@ from pathlib import Path
 import numpy as np
 
 from tagwright.errors import TagwrightError
-from tests.fuzz.campaigns import ALL, Play
+from tests.fuzz.campaigns import ALL
+from tests.fuzz.commands import Play
 
 MOST_SECONDS = 20.0
 MOST_MEMORY = 4 << 30
