@@ -164,7 +164,9 @@ def test_values_that_are_too_large_end_in_an_error(rule: dict, value: float) -> 
     if value < 1e100:
         assert model.fit(X, [["A", "B"], ["B", "A"]] * 3).score(X, [["A", "B"], ["B", "A"]] * 3) >= 0.5
         return
-    with pytest.raises(DataError, match=r"X: updates are not finite: bring attribute values .* nearer to 1"):
+    with pytest.raises(
+        DataError, match=r"X: attribute values are too large for finite updates; bring them .* nearer to 1"
+    ):
         model.fit(X, [["A", "B"], ["B", "A"]] * 3)
 
 

@@ -136,6 +136,11 @@ def list_sentences(X: Sentences, argument: str = "X") -> Sentences:
     return [list(sentence) if isinstance(sentence, Iterator) else sentence for sentence in found]
 
 
+def has_length(found: object) -> bool:
+    """Whether `len` has an answer; a NumPy array without axes has none."""
+    return hasattr(found, "__len__") and getattr(found, "shape", None) != ()
+
+
 def cure_of(found: object) -> str:
     """What to do about sentences, or a sentence, in something without an order."""
     unordered = isinstance(found, Set | Mapping)
@@ -157,7 +162,7 @@ def _check_sentence(sentence: object, location: str) -> None:
         raise DataError(
             f"a sentence is a list of items, found the string {sentence[:40]!r}: split it", location=location
         )
-    if not isinstance(sentence, NO_LISTS) and hasattr(sentence, "__len__") and getattr(sentence, "shape", True) != ():
+    if not isinstance(sentence, NO_LISTS) and has_length(sentence):
         return
     raise DataError(f"a sentence is a list of items, found {sentence!r:.60}{cure_of(sentence)}", location=location)
 
@@ -213,7 +218,8 @@ def _cure_of_item(item: object, width: int) -> str:
         return 'give the attributes that training had, such as {"lower": "the"}'
     if width <= 1:
         return "give the word alone"
-    given = 1 if isinstance(item, str) else len(item) if isinstance(item, tuple | list | np.ndarray) else 0
+    listed = isinstance(item, tuple | list | np.ndarray) and has_length(item)
+    given = 1 if isinstance(item, str) else len(item) if listed else 0  # type: ignore[arg-type]
     if given == width:
         return f"give a tuple, and strings in it, as in training: {('word', *['tag'] * (width - 1))}"
     return f"give every word with its other columns, as in training: {('word', *['tag'] * (width - 1))}"

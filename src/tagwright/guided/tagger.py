@@ -32,6 +32,7 @@ from tagwright.guided.training import GuidedWeights, Training, average_all, drop
 from tagwright.learners._base import SequenceTagger, of_one_fit
 from tagwright.learners._estimator import (
     FLAG,
+    MOST_ORDERS,
     NATURAL,
     NOT_NEGATIVE,
     SHARE,
@@ -39,6 +40,7 @@ from tagwright.learners._estimator import (
     fitted,
     one_of,
     parameter,
+    whole_up_to,
 )
 from tagwright.learners._explanation import CONTEXT, RULE, Explanation, choose_rival, make_explanation
 from tagwright.learners._labels import Labels, check_labels, learn_dictionary, list_labels
@@ -92,7 +94,7 @@ class GuidedTagger(SequenceTagger):
     labelled_contexts = True
     has_order = True
 
-    beam: int = parameter(WHOLE, "boundary states that a span keeps", default=3)
+    beam: int = parameter(whole_up_to(1000), "boundary states that a span keeps", default=3)
     direction: str = parameter(
         one_of(*DIRECTIONS),
         '"both" labels the easiest token first; "left_to_right" and "right_to_left" are fixed orders',
@@ -113,7 +115,9 @@ class GuidedTagger(SequenceTagger):
         "how far the right label of a token must be ahead to leave the weights alone; 0 is the plain perceptron",
         default=20.0,
     )
-    updates: int = parameter(WHOLE, "the most corrections of a sentence in one pass, for each of its tokens", default=2)
+    updates: int = parameter(
+        whole_up_to(1000), "the most corrections of a sentence in one pass, for each of its tokens", default=2
+    )
     tag_dictionary: int = parameter(NATURAL, "as for the CRF; 0 is none, as in the paper", default=0)
     epochs: int = parameter(WHOLE, "passes over the training data", default=15)
     dropout: float = parameter(
@@ -123,7 +127,9 @@ class GuidedTagger(SequenceTagger):
         default=0.25,
     )
     orders: int = parameter(
-        WHOLE, "trainings side by side, from differently ordered sentences, whose average is the model", default=2
+        whole_up_to(MOST_ORDERS),
+        "trainings side by side, from differently ordered sentences, whose average is the model",
+        default=2,
     )
     min_count: int = parameter(WHOLE, "attributes that fewer training tokens have get no weight", default=1)
     min_conjunction: int = parameter(WHOLE, "the same for conjunctions of attributes", default=1)

@@ -20,7 +20,17 @@ from tagwright.kernels.scores import KernelScores
 from tagwright.kernels.vectors import ContextVectors, find_contexts
 from tagwright.learners._base import SequenceTagger, TrainingData
 from tagwright.learners._decoder import Decoder, Scores
-from tagwright.learners._estimator import FLAG, NONE, NOT_NEGATIVE, POSITIVE, WHOLE, Range, fitted, parameter
+from tagwright.learners._estimator import (
+    FLAG,
+    NONE,
+    NOT_NEGATIVE,
+    POSITIVE,
+    WHOLE,
+    Range,
+    fitted,
+    parameter,
+    whole_up_to,
+)
 from tagwright.learners._explanation import CONTEXT, Row, Rows
 from tagwright.learners._labels import Labels
 from tagwright.model_file import restore_pointers
@@ -32,6 +42,7 @@ KERNEL = Range(lambda value: callable(value) or value in KERNELS, f"one of {', '
 LISTED = 10
 """Training tokens that an explanation names."""
 CALLABLE = -1
+MOST_DEGREE = 1000
 """Stands for a function of the user's, in a pickle."""
 
 
@@ -41,7 +52,9 @@ class KernelLearner(SequenceTagger):
     kernel: str | KernelFunction = parameter(
         KERNEL, '"poly", "rbf", "linear", or a function of inner products and squared lengths', default="poly"
     )
-    degree: int = parameter(WHOLE, "of the polynomial kernel (gamma ⟨x, z⟩ + coef0)^degree", default=2)
+    degree: int = parameter(
+        whole_up_to(MOST_DEGREE), "of the polynomial kernel (gamma ⟨x, z⟩ + coef0)^degree", default=2
+    )
     gamma: float | None = parameter(
         NONE | POSITIVE,
         'of both kernels; exp(−gamma ‖x − z‖²) is "rbf". None: 1, for "rbf" 1 / mean ‖x‖²',
@@ -168,7 +181,7 @@ def _restore_function(given: str | KernelFunction, numbers: Doubles) -> Kernel:
     number, degree, gamma, coef0 = numbers.tolist()
     if number == CALLABLE and callable(given):
         return make_kernel(given, degree=1, gamma=None, coef0=0.0, length=1.0)
-    known = number in range(len(KERNELS)) and degree in range(1, 1 << 10)
+    known = number in range(len(KERNELS)) and degree in range(1, MOST_DEGREE + 1)
     if not known or not 0 < gamma < np.inf or not 0 <= coef0 < np.inf:
         raise ModelFileError(f"unknown kernel: {numbers.tolist()}")
     return Kernel(KERNELS[int(number)], int(degree), gamma, coef0)

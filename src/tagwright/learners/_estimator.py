@@ -48,6 +48,13 @@ def one_of(*names: str) -> Range:
     return Range(lambda value: value in names, "one of " + ", ".join(map(repr, names)))
 
 
+def whole_up_to(most: int) -> Range:
+    """The range of a parameter that memory grows with."""
+    return Range(lambda value: is_whole(value, 1) and value <= most, f"a whole number from 1 to {most:,}")
+
+
+MOST_ORDERS = 100
+"""Of the training sentences: as many trainings side by side."""
 ANYTHING = Range(lambda value: True, "anything")
 NONE = Range(lambda value: value is None, "None")
 WHOLE = Range(lambda value: is_whole(value, 1), "a whole number of at least 1")
@@ -57,7 +64,7 @@ POSITIVE = Range(lambda value: not isinstance(value, bool) and 0 < value < float
 SHARE = Range(lambda value: not isinstance(value, bool) and 0 <= value < 1, "a number from 0 to 1, less than 1")
 FLAG = Range(lambda value: isinstance(value, bool), "True or False")
 SEED = NONE | NATURAL
-JOBS = Range(lambda value: value is None or value == -1 or is_whole(value, 1), "None, -1 (all cores) or at least 1")
+JOBS = NONE | Range(lambda value: value == -1, "-1 (all cores)") | whole_up_to(1024)
 FILE = NONE | Range(lambda value: isinstance(value, str | os.PathLike), "a file name")
 
 

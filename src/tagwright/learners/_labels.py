@@ -14,7 +14,7 @@ from tagwright.arrays import Bools, Ints
 from tagwright.attributes.lexicon import TagDictionary
 from tagwright.encode.batch import Batch
 from tagwright.encode.encoder import Encoder
-from tagwright.encode.text import NO_LISTS, Text, check_encodable, cure_of
+from tagwright.encode.text import NO_LISTS, Text, check_encodable, cure_of, has_length
 from tagwright.errors import DataError, ParameterError
 
 Labels = Sequence[Sequence[str]]
@@ -66,7 +66,7 @@ def _refuse_halves(names: Iterable[str], flat: Sequence[Any], text: Text, argume
 def _check_shape(y: PartialLabels, text: Text, argument: str) -> None:
     """One list a sentence, one entry an item."""
     n = len(text.offsets) - 1
-    if isinstance(y, NO_LISTS) or not hasattr(y, "__len__"):
+    if isinstance(y, NO_LISTS) or not has_length(y):
         raise DataError(f"expected a list of label lists, found {type(y).__name__}{cure_of(y)}", location=argument)
     if len(y) != n:
         raise DataError(f"{n} sentences but {len(y)} label lists; give one label list a sentence", location=argument)
@@ -75,7 +75,7 @@ def _check_shape(y: PartialLabels, text: Text, argument: str) -> None:
             raise DataError(
                 f"labels are a list of strings, found the string {labels[:40]!r}", location=f"{argument}[{i}]"
             )
-        if isinstance(labels, NO_LISTS) or not hasattr(labels, "__len__"):
+        if isinstance(labels, NO_LISTS) or not has_length(labels):
             raise DataError(
                 f"labels are a list of strings, found {labels!r:.60}{cure_of(labels)}", location=f"{argument}[{i}]"
             )

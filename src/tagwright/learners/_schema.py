@@ -116,12 +116,22 @@ HEADER = {
 }
 
 
+def not_inf(numbers: Any) -> Any:
+    """Finite, or −inf: what is forbidden."""
+    return numbers < np.inf
+
+
+def finite_or_nan(numbers: Any) -> Any:
+    """NaN: of a label that was never given."""
+    return ~np.isinf(numbers)
+
+
 class Form(NamedTuple):
     """Of an array."""
 
     kinds: str  # NumPy's letters
     n_axes: int = 1
-    forbids: bool = False  # −inf may stand among the numbers; otherwise they are finite
+    may_be: Callable[[Any], Any] = np.isfinite  # which numbers may stand there
 
 
 WHOLE, REAL = Form("iu"), Form("f")
@@ -131,8 +141,8 @@ ARRAYS = {
     "clusters.of": WHOLE,
     **dict.fromkeys(("pattern.counts", "pattern.labels"), WHOLE),
     "weights": REAL,
-    "chain.transition": Form("f", 2, forbids=True),
-    **dict.fromkeys(("chain.start", "chain.stop"), Form("f", forbids=True)),
+    "chain.transition": Form("f", 2, not_inf),
+    **dict.fromkeys(("chain.start", "chain.stop"), Form("f", 1, not_inf)),
     "trigrams.keys": WHOLE,
     "trigrams.weights": REAL,
     **dict.fromkeys(("dictionary.sets_of", "dictionary.sizes", "dictionary.labels"), WHOLE),
@@ -144,7 +154,8 @@ ARRAYS = {
     "support.alpha": REAL,
     **dict.fromkeys(("chosen.features", "chosen.times", "chosen.rounds"), WHOLE),  # boosting
     **dict.fromkeys(("contexts.places", "contexts.keys", "contexts.labels", "contexts.part#"), WHOLE),  # guided
-    **dict.fromkeys(("contexts.rows", "contexts.values", "label_order", "confidence"), REAL),
+    **dict.fromkeys(("contexts.rows", "contexts.values", "confidence"), REAL),
+    "label_order": Form("f", 1, finite_or_nan),
 }
 """By name, # for a number."""
 
@@ -159,5 +170,5 @@ def check_stored(stored: StoredModel) -> None:
             raise ModelFileError(f"unknown array {name!r}")
         if array.dtype.kind not in form.kinds or array.ndim != form.n_axes:
             raise ModelFileError(f"the array {name!r} is {array.dtype} with {array.ndim} axes")
-        if array.dtype.kind == "f" and not (array < np.inf if form.forbids else np.isfinite(array)).all():
+        if not form.may_be(array).all():
             raise ModelFileError(f"the array {name!r} has numbers that are not finite")

@@ -18,7 +18,18 @@ from tagwright.encode.text import Sentences
 from tagwright.errors import DataError
 from tagwright.learners._base import SequenceTagger
 from tagwright.learners._decoder import Decoder
-from tagwright.learners._estimator import FLAG, NONE, NOT_NEGATIVE, POSITIVE, WHOLE, fitted, one_of, parameter
+from tagwright.learners._estimator import (
+    FLAG,
+    MOST_ORDERS,
+    NONE,
+    NOT_NEGATIVE,
+    POSITIVE,
+    WHOLE,
+    fitted,
+    one_of,
+    parameter,
+    whole_up_to,
+)
 from tagwright.learners._labels import Labels
 from tagwright.learners._watch import DevSet, Watch, all_callbacks, warn_of_end
 from tagwright.optim.progress import Progress
@@ -36,7 +47,9 @@ COSTS = {"unit": 0.0, "sqrt": 0.5, "hamming": 1.0}
 """The cost of d wrong labels is d to this power."""
 MARGINS = {"perceptron": 10.0, "passive_aggressive": 0.2, "arow": 0.2}
 """By default, chosen on the dev sets of four corpora (docs/perceptron.md)."""
-NOT_FINITE = "updates are not finite: bring attribute values (and AROW's variance and gamma) nearer to 1"
+NOT_FINITE = (
+    "attribute values are too large for finite updates; bring them (with AROW, variance and gamma, too) nearer to 1"
+)
 
 
 class StructuredPerceptron(SequenceTagger):
@@ -53,7 +66,7 @@ class StructuredPerceptron(SequenceTagger):
     )
     epochs: int = parameter(WHOLE, "passes over the training data", default=12)
     orders: int = parameter(
-        WHOLE,
+        whole_up_to(MOST_ORDERS),
         "perceptrons that learn side by side, on a thread each, from differently ordered sentences; their average is "
         "the model (McDonald, Hall and Mann 2010). 1 is the perceptron of the papers; 2 was worth 0.2 points of F1 on "
         "Spanish names, in cross-validation",
