@@ -161,6 +161,32 @@ def test_evaluate_names_the_columns_that_are_missing(run: Run, folder: Path) -> 
     refused(run("evaluate", folder / "three.tw", folder / "words"), "column 1 is missing")
 
 
+@pytest.mark.parametrize("more", [[], ["--report", "page"]])
+def test_evaluate_refuses_other_values_than_those_of_training(
+    run: Run, rows: Rows, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, more: list[str]
+) -> None:
+    """Lemmas in the place of tags lowered all scores without a word."""
+    monkeypatch.chdir(tmp_path)
+    other = write(tmp_path / "other", rows, lambda word, _, label: f"{word} {word.lower()}x {label}")
+    message = "other: column 1 begins with '``x', 'wex', 'cax', expected values as in training, such as"
+    refused(run("evaluate", folder / "three.tw", other, *more), message, "(--inputs)", "(--format columns)")
+    assert run("evaluate", folder / "three.tw", other, *more, "--format", "columns").code == 0
+    assert run("evaluate", folder / "three.tw", folder / "three", *more).err == ""
+    other.write_text("-DOCSTART- -X- O\n\n" + (folder / "three").read_text())
+    assert run("evaluate", folder / "three.tw", other, *more).code == 0
+
+
+@pytest.mark.parametrize("argv", [["train", "--dev"], ["compare", "--folds", "2", "--test"]])
+def test_other_values_of_an_input_are_said(run: Run, rows: Rows, folder: Path, tmp_path: Path, argv: list[str]) -> None:
+    options = ["--learner", "hmm", "--out", tmp_path / "m.tw"] if argv[0] == "train" else ["--learners", "hmm"]
+    other = write(tmp_path / "other", rows, lambda word, _, label: f"{word} {word.lower()}x {label}")
+    err = run(*argv, other, folder / "three", *options).err
+    assert "note: other: most values of input 1 (" in err
+    assert ", ...) are none of three. Right columns?" in err
+    assert run(*argv, folder / "three", folder / "three", *options, "--quiet").err == ""
+    assert "most values" not in run(*argv, folder / "three", folder / "three", *options).err
+
+
 def test_columns_that_have_names_are_found_by_name(run: Run, folder: Path, tmp_path: Path) -> None:
     right = run("evaluate", folder / "named.tw", folder / "named", "--json").out
     turned = run("evaluate", folder / "named.tw", folder / "turned", "--json").out

@@ -24,6 +24,8 @@ from tagwright.sequence import Labelled
 FEW = 20
 """Tokens from which nothing can be told."""
 MANY_LABELS = 300
+MOST_TAGS = 1000
+"""Distinct values of a column of tags. A column with more (lemmas, say) may well have new ones only."""
 NO_VALUE = "_"
 """What stands for an empty field in CoNLL-U, and in many columns."""
 LONG = 2000
@@ -176,6 +178,19 @@ def note_other_labels(arguments: Namespace, corpus: LabelledFile, held_out: Labe
             f"{held_out.name}: most labels ({', '.join(other[:5])}{', ...' if len(other) > 5 else ''}) are none of "
             f"{corpus.name} and count as errors. Is this the right column?"
         )
+    if not arguments.quiet and isinstance(corpus.X[0][0], tuple):
+        for c in range(1, len(corpus.X[0][0])):
+            _note_other_values(c, corpus, held_out)
+
+
+def _note_other_values(c: int, corpus: LabelledFile, held_out: LabelledFile) -> None:
+    """Say so where an input column of few values, as of tags, has others in held-out sentences."""
+    known = {item[c] for items in corpus.X for item in items}  # type: ignore[index]
+    values = Counter(str(item[c]) for items in held_out.X for item in items)  # type: ignore[index]
+    other = [value for value, _ in values.most_common() if value not in known]
+    if len(known) <= MOST_TAGS and 2 * sum(values[value] for value in other) > values.total():
+        shown = ", ".join(other[:5]) + (", ..." if len(other) > 5 else "")
+        note(f"{held_out.name}: most values of input {c} ({shown}) are none of {corpus.name}. Right columns?")
 
 
 def note_shared_files(arguments: Namespace, training: Sequence[str], held_out: str) -> None:

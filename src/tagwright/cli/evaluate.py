@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 from tagwright.cli.console import note, print_json
 from tagwright.cli.corpus import Alike, clean_name, collect, open_like, read_alike, reading_options, training_layout
+from tagwright.cli.first_lines import check_first_lines, check_items
 from tagwright.cli.output import check_target, write_text
 from tagwright.cli.parts import open_source, work_on_parts
 from tagwright.cli.report import tag_corpus
@@ -24,6 +25,7 @@ from tagwright.cli.scoring import Scoring, count_unknown
 from tagwright.cli.sources import find_sources, name_sources
 from tagwright.errors import DataError
 from tagwright.io import Sentences
+from tagwright.io.formats import HEAD
 from tagwright.io.lines import Lines, source_name
 from tagwright.io.sentences import no_sentences
 from tagwright.learners import SequenceTagger, load
@@ -61,15 +63,17 @@ def run(arguments: Namespace) -> None:
 
 def score_parts(model: SequenceTagger, arguments: Namespace) -> Found:
     """Part by part, in constant memory."""
-    options = reading_options(arguments)
+    trained, options = training_layout(model), reading_options(arguments)
     encoding = options.pop("encoding")
 
     alike = Alike()
 
     def begin(lines: Lines) -> tuple[Sentences, Scoring]:
-        sentences = open_like(lines, training_layout(model), **options)
+        sentences = open_like(lines, trained, **options)
         if lines.peek(1) and not alike.has(sentences):
             raise alike.error(sentences)
+        if arguments.format == "auto":
+            check_first_lines(model, trained, sentences.layout, lines, labelled=True)
         work = Scoring(model, sentences.layout, lines.name)
         work.rehearse()
         return sentences, work
@@ -92,6 +96,8 @@ def score_lists(model: SequenceTagger, arguments: Namespace, page: str) -> Found
     """All sentences at once, and a page about them."""
     trained, options = training_layout(model), reading_options(arguments)
     corpus = collect(read_alike(arguments.files, trained, **options))
+    if arguments.format == "auto" and len(corpus.X[0]) > 1:
+        check_items(model, trained, corpus.layout, corpus.X[0][:HEAD], corpus.name)
     tagged = tag_corpus(model, corpus, n_jobs=arguments.threads or -1)
     from tagwright.cli.page.evaluation import evaluation_page  # only those who want a page wait for it
 

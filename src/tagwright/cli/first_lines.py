@@ -8,11 +8,13 @@ look at words alone), a line or two are not enough.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from itertools import islice
 from typing import Any
 
+from tagwright.cli.corpus import MOST_TAGS
+from tagwright.encode.forms import ColumnForms
 from tagwright.encode.text import Text
 from tagwright.errors import DataError
 from tagwright.io import FORMATS, Layout
@@ -22,18 +24,27 @@ from tagwright.io.formats import HEAD
 from tagwright.io.lines import Lines
 from tagwright.learners import SequenceTagger
 
-MOST_TAGS = 1000
-"""Distinct values of a column of tags. A column with more (lemmas, say) may well have new ones only."""
 
-
-def check_first_lines(model: SequenceTagger, trained: Layout, layout: Layout, lines: Lines) -> None:
-    """Refuse a file that begins with nothing the model knows; `trained`: how its training file was read."""
-    encoder = model.encoder_
-    words = trained.format != ColumnsFormat.name or trained.inputs[:1] == (0,)  # are what the model looks at first
-    if (encoder.width == 1 and words) or layout.n_inputs != max(1, encoder.width):
+def check_first_lines(
+    model: SequenceTagger, trained: Layout, layout: Layout, lines: Lines, *, labelled: bool = False
+) -> None:
+    """Refuse a file that begins with nothing the model knows; `trained`: how its training file was read. A labelled
+    file is no plain text, and one token of it proves nothing: it may be -DOCSTART-."""
+    if model.encoder_.width == 1 and not _begins_with_tags(trained):
         return
     items = _read_items(layout, lines)
-    if not items:
+    if len(items) > labelled:
+        check_items(model, trained, layout, items, lines.name)
+        if labelled:
+            return
+        if layout.format == ColumnsFormat.name and model.encoder_.width > 1 and not _columns_of_tags(model, trained):
+            _refuse_short(lines, model.encoder_.width)
+
+
+def check_items(model: SequenceTagger, trained: Layout, layout: Layout, items: Sequence[Any], name: str) -> None:
+    """Refuse the first sentence of a file where the model knows nothing of it."""
+    encoder = model.encoder_
+    if layout.n_inputs != max(1, encoder.width):
         return
     if encoder.width == 0:
         if not len(encoder.encode(Text.build([items])).attributes):
@@ -42,23 +53,31 @@ def check_first_lines(model: SequenceTagger, trained: Layout, layout: Layout, li
                 f"found {_some(names)}, expected attributes that the model knows, and none of the "
                 "first sentence is; give the attributes of training, or say that this is what they are "
                 f"(--format {layout.format})",
-                location=lines.name,
+                location=name,
             )
         return
-    tags = [forms for forms in encoder.columns if len(forms.values) <= MOST_TAGS and (forms.column > 0 or not words)]
-    for forms in tags:
+    for forms in _columns_of_tags(model, trained):
         values = dict.fromkeys(item if isinstance(item, str) else item[forms.column] for item in items)
         if values.keys().isdisjoint(forms.values):
-            name = layout.names[forms.column] if layout.names else ""
-            which = f"column {layout.inputs[forms.column]} {name}".rstrip() if layout.width else "it"
+            own = layout.names[forms.column] if layout.names else ""
+            which = f"column {layout.inputs[forms.column]} {own}".rstrip() if layout.width else "it"
             raise DataError(
                 f"{which} begins with {_some(values)}, expected values as in training, such as "
                 f"{_some(forms.values)}; choose the input columns (--inputs), or say that these "
                 f"are they (--format {layout.format})",
-                location=lines.name,
+                location=name,
             )
-    if encoder.width > 1 and not tags and layout.format == ColumnsFormat.name:
-        _refuse_short(lines, encoder.width)
+
+
+def _begins_with_tags(trained: Layout) -> bool:
+    """Whether the first input of the model is not the first column, which has the words."""
+    return trained.format == ColumnsFormat.name and trained.inputs[:1] != (0,)
+
+
+def _columns_of_tags(model: SequenceTagger, trained: Layout) -> list[ColumnForms]:
+    """The input columns that the model looks at and that have few values."""
+    first = 0 if _begins_with_tags(trained) else 1
+    return [forms for forms in model.encoder_.columns if forms.column >= first and len(forms.values) <= MOST_TAGS]
 
 
 def _refuse_short(lines: Lines, width: int) -> None:

@@ -164,7 +164,7 @@ def format_report(model: SequenceTagger, corpus: LabelledFile, dev: Tagged | Non
     lines = [
         f"{model.learner}, {'ready-made attributes' if features is None else f'features {features.name}'}: "
         f"{count(len(model.labels_), 'label')}, {model.n_parameters_:,} parameters",
-        f"learned from {corpus.n_tokens:,} tokens in {count(len(corpus.X), 'sentence')} of {corpus.name} in "
+        f"learned from {count(corpus.n_tokens, 'token')} in {count(len(corpus.X), 'sentence')} of {corpus.name} in "
         f"{took.learning:.1f} s{kernels}, {count(model.n_iter_, 'iteration')}",
     ]
     if dev is not None:
