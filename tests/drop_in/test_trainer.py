@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import math
+import platform
+import subprocess
+import sys
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -363,3 +367,49 @@ def test_errors_of_crfsuite_have_their_codes() -> None:
         assert (error.code, str(error)) == (code, message)
     assert str(ours.CRFSuiteError(5)) == "Unexpected error"
     assert ours.CRFSUITE_VERSION == original.CRFSUITE_VERSION
+
+
+PROGRAM = """
+import json, sys
+import pycrfsuite
+algorithm, data, model = sys.argv[1:]
+params, X, y = json.load(open(data))
+trainer = pycrfsuite.Trainer(algorithm, params, verbose=False)
+for sentence, labels in zip(X, y):
+    trainer.append(sentence, labels)
+trainer.train(model)
+print(json.dumps([record["loss"] for record in trainer.logparser.iterations]))
+"""
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="CRFsuite's orders are those of glibc's rand()")
+@pytest.mark.parametrize(
+    ("algorithm", "params"),
+    [
+        ("ap", {}), ("ap", {"feature.possible_states": 1, "feature.possible_transitions": 1}), ("pa", {}),
+        ("pa", {"type": 0}), ("pa", {"type": 2, "c": 0.3, "error_sensitive": 0, "averaging": 0}), ("arow", {}),
+        ("arow", {"variance": 2.0, "gamma": 0.7, "feature.minfreq": 2}),
+    ],
+)  # fmt: skip
+def test_online_algorithms_find_the_weights_of_a_fresh_crfsuite(
+    tmp_path: Path, algorithm: str, params: dict[str, Any]
+) -> None:
+    """In a process of its own, whose random numbers are at their beginning."""
+    X, y = toy_dicts(60)
+    params = {"max_iterations": 5} | params
+    (tmp_path / "data").write_text(json.dumps([params, X, y]))
+    command = [sys.executable, "-c", PROGRAM, algorithm, str(tmp_path / "data"), str(tmp_path / "theirs")]
+    losses = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+    one = ours.Trainer(algorithm, params, verbose=False)
+    for sentence, labels in zip(X, y, strict=True):
+        one.append(sentence, labels)
+    one.train(str(tmp_path / "ours"))
+    if algorithm != "ap":
+        assert [record["loss"] for record in one.logparser.iterations] == pytest.approx(losses, rel=1e-4)
+    with original.Tagger().open(str(tmp_path / "ours")) as a, original.Tagger().open(str(tmp_path / "theirs")) as b:
+        found, expected = a.info(), b.info()
+    assert found.labels == expected.labels
+    for part in ("state_features", "transitions"):
+        own, other = getattr(found, part), getattr(expected, part)
+        both = own.keys() | other.keys()
+        assert [own.get(key, 0) for key in both] == pytest.approx([other.get(key, 0) for key in both], abs=2e-5)

@@ -13,12 +13,12 @@ from tagwright.arrays import Doubles
 from tagwright.optim.aggressive import UpdateRule
 from tagwright.optim.online import OnlineTraining, OnlineWeights
 from tagwright.pycrfsuite.errors import OVERFLOW, CRFSuiteError
+from tagwright.pycrfsuite.shuffling import Shuffle
 from tagwright.pycrfsuite.training import Training
 from tagwright.scores.expanded import LabelledTokens, expand
 from tagwright.scores.growing_weights import GrowingWeights
 from tagwright.scores.pattern import Pattern
 
-SEED = 0
 PORTION = 512
 """Sentences a kernel call: between calls Ctrl-C is heard."""
 SLACKS = {0: "none", 1: "l1", 2: "l2"}
@@ -68,10 +68,10 @@ def train_online(kind: Online, training: Training) -> tuple[Pattern, Doubles]:
     pattern, weights = training.features.pattern, training.start
     if training.data.n_sentences:
         state = begin(kind, training)
-        random, N = np.random.default_rng(SEED), training.data.n_sentences
+        orders, N = Shuffle(training.data.n_sentences), training.data.n_sentences
         for epoch in range(1, values["max_iterations"] + 1):
             since = time.perf_counter()
-            loss = learn_epoch(state, random.permutation(N), kind)
+            loss = learn_epoch(state, orders.next(), kind)
             if not math.isfinite(loss):
                 raise CRFSuiteError(OVERFLOW)
             pattern, weights = weights_of(state, training)
