@@ -17,6 +17,7 @@ import pytest
 from crfsuite.models import ALGORITHMS, random_data, train
 
 from tagwright import pycrfsuite as ours
+from tagwright.pycrfsuite.items import read_lists
 from tagwright.pycrfsuite.tagging import HANDOVER_NAMES
 
 Item = Any
@@ -161,6 +162,30 @@ def test_halves_of_surrogate_pairs_are_no_names(tmp_path: Path) -> None:
     for unknown in ([{"a": "\ud800"}], [{"\ud800": 1}]):
         one.tag(unknown)
         assert one.marginal(one.labels()[0], 0) == pytest.approx(1 / len(one.labels()))
+
+
+def test_lists_of_names_need_no_second_look(tmp_path: Path) -> None:
+    """They are read by a join, and what the kernel makes of the letters is sure."""
+    train(tmp_path / "a", *random_data(4))
+    one, other = open_both(tmp_path / "a")
+    model = one._opened()
+    for sentence in ([["w1", "ü2"], ["w1"]], [("日3",), ["w" * 20, "w2"], ["w1"] * 300]):
+        rows, labels = np.empty((2 * len(sentence), model.width)), np.empty(len(sentence), np.int32)
+        letters = read_lists(sentence)
+        assert letters is not None
+        assert math.isfinite(model._tag_letters(letters, rows, labels))
+        assert [model.labels[y] for y in labels] == other.tag(sentence)
+
+
+def test_scores_beyond_all_numbers_are_refused(tmp_path: Path) -> None:
+    train(tmp_path / "a", *random_data(4))
+    one, _ = open_both(tmp_path / "a")
+    for kind in (list, ours.ItemSequence):
+        for value in (1.7e308, -1.7e308):
+            try:
+                one.tag(kind([{f"w{k}": value for k in range(9)}] * 3))
+            except ValueError as error:
+                assert "not finite" in str(error)
 
 
 @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])

@@ -24,7 +24,7 @@ from tagwright.encode.attribute_tables import AttributeTables
 from tagwright.encode.forms import Vocabulary
 from tagwright.errors import DataError
 from tagwright.pycrfsuite.attribute_weights import OTHER_TEXT, WORK, AttributeWeights, add_attributes, add_scores
-from tagwright.pycrfsuite.items import DICTS, LISTS, ItemSequence, add_up, read_exactly, read_lists
+from tagwright.pycrfsuite.items import DICTS, LISTS, ItemSequence, Letters, add_up, read_exactly, read_lists
 
 HANDOVER_NAMES = 1 << 12
 """Attributes whose tagging takes longer than to hand Python's lock over."""
@@ -79,31 +79,38 @@ class RunningModel:
         rows, labels = np.empty((2 * T, self.width)), np.empty(T, np.int32)
         if T and not self.labels:
             raise DataError("the model has no labels: it was trained on no data; train it again")
-        if T:
-            score = self._tag_items(items, rows, labels)
-            if not math.isfinite(score):
-                raise DataError(TOO_LARGE)
+        if T and not math.isfinite(self._tag_items(items, rows, labels)):
+            raise DataError(TOO_LARGE)
         return TaggedSequence(self, labels, rows)
 
     def _tag_items(self, items: Any, rows: Doubles, labels: Ints) -> float:
-        """One or more items; their score."""
-        weights, chain = self.kernel_tables
-        work = np.empty(WORK + len(self.labels), np.int64)
-        kinds = None if isinstance(items, ItemSequence) else set(map(type, items))
-        if kinds is not None and kinds == DICTS:
+        """One or more items; their score. The quick ways first."""
+        if isinstance(items, ItemSequence):
+            return self._tag_letters(items.letters, rows, labels)
+        kinds = set(map(type, items))
+        if kinds == DICTS:
             encoded = self.attribute_tables.find(items, lambda p: add_up(items[p]))
-            if encoded is not None:
+            if encoded is not None and len(encoded[0]) == len(labels) + 1:
+                weights, chain = self.kernel_tables
+                work = np.empty(WORK + len(self.labels), np.int64)
                 return tag_encoded(*encoded, weights, chain, work, rows, labels)
-        letters = read_lists(items) if kinds is not None and kinds <= LISTS else None
-        while True:
-            letters = letters or (items.letters if isinstance(items, ItemSequence) else read_exactly(items))
-            score = tag_letters(
-                letters.letters, letters.separators, letters.n, letters.pointers, letters.values, weights, chain, work,
-                rows, labels,
-            )  # fmt: skip
+        elif kinds <= LISTS:
+            letters = read_lists(items)
+            score = math.nan if letters is None else self._tag_letters(letters, rows, labels)
             if not math.isnan(score):
                 return score
-            letters = None
+        return self._tag_letters(read_exactly(items), rows, labels)
+
+    def _tag_letters(self, letters: Letters, rows: Doubles, labels: Ints) -> float:
+        """The same; NaN where they do not hold what they seem to."""
+        if letters.T != len(labels):
+            raise DataError("items were added or removed while they were read; give the tagger a list of its own")
+        weights, chain = self.kernel_tables
+        work = np.empty(WORK + len(self.labels), np.int64)
+        return tag_letters(
+            letters.letters, letters.separators, letters.n, letters.pointers, letters.values, weights, chain, work, rows,
+            labels,
+        )  # fmt: skip
 
 
 class TaggedSequence:
