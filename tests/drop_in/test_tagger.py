@@ -177,15 +177,12 @@ def test_lists_of_names_need_no_second_look(tmp_path: Path) -> None:
         assert [model.labels[y] for y in labels] == other.tag(sentence)
 
 
-def test_scores_beyond_all_numbers_are_refused(tmp_path: Path) -> None:
+@pytest.mark.parametrize("kind", [list, ours.ItemSequence])
+def test_scores_beyond_all_numbers_are_refused(tmp_path: Path, kind: type) -> None:
     train(tmp_path / "a", *random_data(4))
     one, _ = open_both(tmp_path / "a")
-    for kind in (list, ours.ItemSequence):
-        for value in (1.7e308, -1.7e308):
-            try:
-                one.tag(kind([{f"w{k}": value for k in range(9)}] * 3))
-            except ValueError as error:
-                assert "not finite" in str(error)
+    with pytest.raises(ValueError, match="not finite"):
+        one.tag(kind([{f"w{k}": 1.7e308 * (-1) ** k for k in range(9)}] * 3))
 
 
 @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])

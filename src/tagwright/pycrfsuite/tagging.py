@@ -103,13 +103,13 @@ class RunningModel:
 
     def _tag_letters(self, letters: Letters, rows: Doubles, labels: Ints) -> float:
         """The same; NaN where they do not hold what they seem to."""
-        if letters.T != len(labels):
+        if len(labels) != letters.T:
             raise DataError("items were added or removed while they were read; give the tagger a list of its own")
         weights, chain = self.kernel_tables
         work = np.empty(WORK + len(self.labels), np.int64)
         return tag_letters(
-            letters.letters, letters.separators, letters.n, letters.pointers, letters.values, weights, chain, work, rows,
-            labels,
+            letters.letters, letters.separators, letters.n, letters.pointers, letters.values, weights, chain, work,
+            rows, labels,
         )  # fmt: skip
 
 
