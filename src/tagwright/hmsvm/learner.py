@@ -98,7 +98,7 @@ class HMSVM(KernelLearner):
             weights, decode = (self._primal if self.kernel == "linear" else self._dual)(data)
             watch = Watch(dev, self.patience, all_callbacks(self.callbacks, self.verbose), decode)
             algorithm = WorkingSetAlgorithm(
-                weights, data, len(names), MarginObjective(self.C, self.slack, self.margin == "hamming"),
+                weights, data, len(names), MarginObjective(float(self.C), self.slack, self.margin == "hamming"),
                 self.boundaries, workers, np.random.default_rng(self.random_state),
             )  # fmt: skip
             reason = self._solve(algorithm, watch)
