@@ -182,7 +182,7 @@ def test_scores_beyond_all_numbers_are_refused(tmp_path: Path, kind: type) -> No
     train(tmp_path / "a", *random_data(4))
     one, _ = open_both(tmp_path / "a")
     with pytest.raises(ValueError, match="not finite"):
-        one.tag(kind([{f"w{k}": 1.7e308 * (-1) ** k for k in range(9)}] * 3))
+        one.tag(kind([{f"w{k}": 1.7e308 for k in range(10)}] * 3))
 
 
 @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
