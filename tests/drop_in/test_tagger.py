@@ -210,7 +210,10 @@ CALLS: list[tuple[str, tuple[Any, ...]]] = [
 
 
 @pytest.mark.parametrize(("name", "args"), CALLS)
-def test_a_closed_tagger_answers_with_the_same_kind_of_error(tmp_path: Path, name: str, args: tuple[Any, ...]) -> None:
+def test_a_closed_tagger_answers_with_the_same_kind_of_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, args: tuple[Any, ...]
+) -> None:
+    monkeypatch.chdir(tmp_path)  # the original leaves an empty file where it cannot dump
     train(tmp_path / "a", *random_data(4))
     for close in (False, True):
         one, other = (open_both(tmp_path / "a")) if close else (ours.Tagger(), original.Tagger())
