@@ -17,7 +17,7 @@ import pytest
 from crfsuite.models import ALGORITHMS, random_data, train
 
 from tagwright import pycrfsuite as ours
-from tagwright.pycrfsuite.items import read_lists
+from tagwright.pycrfsuite.items import add_up, flatten, read_lists
 from tagwright.pycrfsuite.tagging import HANDOVER_NAMES
 
 Item = Any
@@ -339,3 +339,57 @@ def test_damaged_models_get_clear_errors(tmp_path: Path) -> None:
             refused.append(str(error))
     assert 50 < len(refused) < 400
     assert not any("\n" in message for message in refused)
+
+
+def define_sums(item: Item) -> dict[str, float]:
+    """What add_up is to give: all that `flatten` says of an item, the same names added up."""
+    found: Counter[str] = Counter()
+    for name, value in flatten(item):
+        found[name.decode()] += value  # type: ignore[assignment]
+    return dict(found)
+
+
+@pytest.mark.parametrize(
+    "item",
+    [
+        {"w": "Paris", "n": 2, "x": 0.5, "cap": True, "no": False},
+        {"": "", "a:b": 1, "a": {"b": 0.25, "": 3}, "ü": "日"},
+        {"a": {"b": "c"}, "a:b": ["c", "d", "c"], "e": {"f": {"g": ["h"]}}},
+        {"s": {"u"}, "l": [], "d": {}},
+        {"b": b"c", b"b": "c", "n": Decimal(2), "t": {"x": b"y"}},
+        {"l": ["a", b"b"], "n": 1},
+        {"n": 1, "w": "a", "b": b"c"},
+        {"a:b": "c", "a": {"b": "c"}},
+        OrderedDict(a=1, b="c"),
+        ["a", "b", "a"],
+        {"a": 1, "f": float("inf")},
+    ],
+)
+def test_attributes_of_an_item_are_added_up(item: Item) -> None:
+    assert add_up(item) == define_sums(item)
+    assert list(add_up(item)) == list(define_sums(item))
+    assert all(type(value) is float for value in add_up(item).values())
+
+
+@pytest.mark.parametrize("item", [{"a": {"b": None}}, {1: 2}, {"a": {1: 2}}, {"a": ["b", 3]}, {"a": {"b": "\ud800"}}])
+def test_items_that_are_wrong_get_the_same_errors(item: Item) -> None:
+    assert raises(add_up, item) is raises(lambda: list(flatten(item)))
+
+
+def test_a_model_that_is_opened_again_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, seed in (("a", 4), ("b", 5)):
+        train(tmp_path / name, *random_data(seed))
+    one, other = ((tmp_path / name).read_bytes() for name in "ab")
+    tagger = ours.Tagger()
+    tagger.open_inmemory(one)
+    first = tagger._model
+    tagger.close()
+    tagger.open_inmemory(bytes(bytearray(one)))
+    assert tagger._model is first
+    tagger.open_inmemory(other)
+    assert tagger._model is not first
+    assert tagger._model.data == other
+    monkeypatch.setattr("tagwright.pycrfsuite.tagger.SMALL", len(other) - 1)
+    second = tagger._model
+    tagger.open_inmemory(other)
+    assert tagger._model is not second

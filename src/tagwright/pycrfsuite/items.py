@@ -25,7 +25,7 @@ from tagwright.text.strings import PADDING, ZEROS
 
 JOIN_NAMES, JOIN_ITEMS = "\0".join, "\1".join
 LISTS, DICTS = frozenset((list, tuple)), frozenset((dict,))
-NUMBERS = frozenset((float, int, bool))
+NUMBERS, COLLECTIONS = frozenset((float, int, bool)), frozenset((list, set))
 NOTHING = ZEROS.decode()
 NO_POINTERS: Longs = np.empty(0, np.int64)
 NO_VALUES: Doubles = np.empty(0)
@@ -113,10 +113,46 @@ def flatten(item: Any) -> Iterator[tuple[bytes, float]]:
 def add_up(item: Any) -> dict[str, float]:
     """The attributes of one item; the values of one that is given twice are added up."""
     found: dict[str, float] = {}
+    if type(item) is dict and add_strings("", item, found) and is_utf8("".join(found)):
+        return found
+    found = {}
     for raw, value in flatten(item):
         name = raw.decode(errors="replace")  # what is not UTF-8, no model has
         found[name] = found.get(name, 0.0) + value
     return found
+
+
+def add_strings(prefix: str, item: dict[Any, Any], found: dict[str, float]) -> bool:
+    """The same for a dict of the usual kinds, with dicts, lists and sets of names in it; False for others."""
+    for key, value in item.items():
+        kind = type(value)
+        if type(key) is not str:
+            return False
+        name = prefix + key
+        if kind is str:
+            name = f"{name}:{value}"
+            found[name] = found.get(name, 0.0) + 1.0
+        elif kind in NUMBERS:
+            found[name] = found.get(name, 0.0) + value
+        elif kind is dict:
+            if not add_strings(f"{name}:", value, found):
+                return False
+        elif kind in COLLECTIONS and set(map(type, value)) <= {str}:
+            for inner in value:
+                whole = f"{name}:{inner}"
+                found[whole] = found.get(whole, 0.0) + 1.0
+        else:
+            return False
+    return True
+
+
+def is_utf8(text: str) -> bool:
+    """Whether a string has no halves of surrogate pairs."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def encode_name(name: Any) -> bytes:

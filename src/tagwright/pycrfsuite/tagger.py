@@ -13,6 +13,7 @@ import math
 import os
 import sys
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Any, Self
 
 from tagwright.atomic_file import atomic_file
@@ -22,6 +23,8 @@ from tagwright.pycrfsuite._dumpparser import ParsedDump, describe_model
 from tagwright.pycrfsuite.items import encode_name
 from tagwright.pycrfsuite.tagging import RunningModel, TaggedSequence
 
+SMALL = 1 << 22
+"""Bytes of a model that may stay in memory when its tagger is closed."""
 NOT_OPEN = "the tagger is not open: call open(name) or open_inmemory(value) first"
 
 
@@ -42,13 +45,13 @@ class Tagger:
         """Open a model file. What comes back closes the tagger at the end of a `with`."""
         with open(os.fspath(name), "rb") as file:
             data = file.read()
-        return self._take(RunningModel(data, os.fsdecode(name)))
+        return self._take(run_model(data, os.fsdecode(name)))
 
     def open_inmemory(self, value: bytes) -> contextlib.closing[Self]:
         """Open a model whose file these bytes are."""
         if not isinstance(value, bytes):
             raise TypeError(f"found {type(value).__name__}, expected bytes: those of a model file")
-        return self._take(RunningModel(value, "value"))
+        return self._take(run_model(value, "value"))
 
     def _take(self, model: RunningModel) -> contextlib.closing[Self]:
         self._model, self._last = model, None
@@ -128,3 +131,15 @@ class Tagger:
         if y is None:
             raise RuntimeError(f"found the label {label!r}, which the model does not have; labels() lists them")
         return y
+
+
+def run_model(data: bytes, name: str) -> RunningModel:
+    """The model whose file these bytes are. Some programs open theirs for every sentence: a small one that was the last
+    one, too, is there already."""
+    return last_model(data, name) if len(data) <= SMALL else RunningModel(data, name)
+
+
+@lru_cache(maxsize=1)
+def last_model(data: bytes, name: str) -> RunningModel:
+    """The model that was asked for last."""
+    return RunningModel(data, name)
