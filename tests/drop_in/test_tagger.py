@@ -177,6 +177,16 @@ def test_lists_of_names_need_no_second_look(tmp_path: Path) -> None:
         assert [model.labels[y] for y in labels] == other.tag(sentence)
 
 
+@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
+def test_values_that_spoil_the_score_of_one_label_are_refused(tmp_path: Path, value: float) -> None:
+    """The best labels may be others."""
+    train(tmp_path / "a", [[[name] for name in "abcdefgh"]], [list("ABCDEFGH")])
+    one, _ = open_both(tmp_path / "a")
+    for sentence in ([{"a": value}, ["b"]], [{"b": value}, {"a": 1.0}], ours.ItemSequence([["a"], {"c": value}])):
+        with pytest.raises(ValueError, match="not finite"):
+            one.tag(sentence)
+
+
 @pytest.mark.parametrize("kind", [list, ours.ItemSequence])
 def test_scores_beyond_all_numbers_are_refused(tmp_path: Path, kind: type) -> None:
     train(tmp_path / "a", *random_data(4))

@@ -168,6 +168,19 @@ def test_lbfgs_finds_the_same_model(tmp_path: Path, params: dict[str, Any], seed
     assert np.mean(same) > 0.98
 
 
+def test_features_are_crfsuites(tmp_path: Path) -> None:
+    """Of few sentences, so that there are pairs that training does not have, and sums that are just enough."""
+    for seed in range(6):
+        X, y = random_data(seed, n=5)
+        for states in (0, 1):
+            for transitions in (0, 1):
+                for minfreq in (0, 0.5, 1, 2):
+                    params = {"states": states, "transitions": transitions}
+                    params = {f"feature__possible_{name}": value for name, value in params.items()}
+                    one, other = train_both(tmp_path, X, y, "ap", max_iterations=1, feature__minfreq=minfreq, **params)
+                    assert one.logparser.featgen_num_features == other.logparser.featgen_num_features
+
+
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 def test_every_algorithm_learns_as_well_as_crfsuites(tmp_path: Path, algorithm: str) -> None:
     X, y = toy_dicts(120)
@@ -387,7 +400,7 @@ print(json.dumps([record["loss"] for record in trainer.logparser.iterations]))
     ("algorithm", "params"),
     [
         ("ap", {}), ("ap", {"feature.possible_states": 1, "feature.possible_transitions": 1}), ("pa", {}),
-        ("pa", {"type": 0}), ("pa", {"type": 2, "c": 0.3, "error_sensitive": 0, "averaging": 0}), ("arow", {}),
+        ("pa", {"c": 0.02}), ("pa", {"type": 0, "c": 0.02}), ("pa", {"type": 2, "c": 0.3, "error_sensitive": 0, "averaging": 0}), ("arow", {}),
         ("arow", {"variance": 2.0, "gamma": 0.7, "feature.minfreq": 2}),
     ],
 )  # fmt: skip
