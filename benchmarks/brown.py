@@ -6,7 +6,8 @@ BROWN is the corpus as NLTK has it: brown.zip, or its folder; we may not pass it
 testing. Labels are those of the corpus with all their parts (`nn-tl`, `ppss+hvd`). A CRF is stopped after `--seconds`;
 the others end by themselves. --quick takes every twentieth sentence, and keeps nothing.
 
-    seconds    of the processor, all threads together, without compiling (a first training on a few sentences)
+    seconds    of the clock, and of the processor, all threads together; without compiling (a first training on a few
+               sentences)
     memory     the most that the process held, Python, NumPy, Numba and the corpus among it (Linux only)
 
 Figures are kept in docs/brown.json; --report writes them into docs/growth.md.
@@ -114,11 +115,15 @@ def measure(name: str, path: Path, seconds: float, threads: int, step: int) -> d
 
 def table(rows: list[dict[str, Any]]) -> str:
     """For people."""
-    lines = ["| learner | accuracy % | processor s | rounds | memory GiB | weights |", "|---|---|---|---|---|---|"]
+    lines = [
+        "| learner | accuracy % | seconds | processor s | rounds | memory GiB | weights |",
+        "|---|---|---|---|---|---|---|",
+    ]
     for row in rows:
         rounds = f"{row['rounds']} (stopped)" if row["stopped"] else row["rounds"]
+        worked = f"{row['processor_seconds']:,.0f}" if "processor_seconds" in row else ""
         lines.append(
-            f"| {row['name']} | {row['accuracy']:.2f} | {row['processor_seconds']:,.0f} | {rounds} | "
+            f"| {row['name']} | {row['accuracy']:.2f} | {row['seconds']:,.0f} | {worked} | {rounds} | "
             f"{row['memory_mib'] / 1024:.2f} | {row['weights']:,} |"
         )
     return "\n".join(lines)

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.brown import read_brown, split
+from benchmarks.brown import table as table_of_brown
 from benchmarks.grown_text import lengthen, relabel, reshape
 from benchmarks.growth import BASE, CURVES, QUICK, make_features, measure, measure_learner
 from benchmarks.growth_report import exponent, fill, table
@@ -95,6 +96,16 @@ def test_every_learner_has_a_curve_of_labels() -> None:
     assert rows[0] == "| learner | | 9 labels | 18 labels | exponent |"
     assert rows[2].startswith("| perceptron | round s |")
     assert rows[2].endswith("| 2.00 |")
+
+
+def test_a_training_that_was_stopped_is_said_in_the_table() -> None:
+    row = {"name": "crf", "accuracy": 97.123, "seconds": 4200.4, "processor_seconds": 321.0, "rounds": 27,
+           "stopped": True, "memory_mib": 2048.0, "weights": 12345}  # fmt: skip
+    rows = table_of_brown([row, {**{k: v for k, v in row.items() if k != "processor_seconds"}, "stopped": False}])
+    assert rows.splitlines()[2:] == [
+        "| crf | 97.12 | 4,200 | 321 | 27 (stopped) | 2.00 | 12,345 |",
+        "| crf | 97.12 | 4,200 |  | 27 | 2.00 | 12,345 |",
+    ]
 
 
 def test_the_brown_corpus_is_read(tmp_path: Path) -> None:
