@@ -84,15 +84,28 @@ SGD_STATES: dict[str, Callable[[dict[str, Any]], object]] = {
 }
 
 
+CG_STATES: dict[str, Callable[[dict[str, Any]], object]] = {
+    "a gradient of 0": lambda arrays: arrays["memory.1"].fill(0),
+    "memory of two steps": lambda arrays: arrays.update(
+        {"memory.2": arrays["memory.0"], "memory.3": arrays["memory.1"]}
+    ),
+}
+
+
 @pytest.mark.filterwarnings("ignore::tagwright.errors.ConvergenceWarning")
 @pytest.mark.parametrize(
-    ("solver", "state"), [*(("lbfgs", name) for name in STATES), *(("sgd", name) for name in SGD_STATES)]
+    ("solver", "state"),
+    [
+        *(("cg", name) for name in CG_STATES),
+        *(("lbfgs", name) for name in STATES),
+        *(("sgd", name) for name in SGD_STATES),
+    ],
 )
 def test_a_checkpoint_of_another_form_is_refused(solver: str, state: str, tmp_path: Path) -> None:
     path, (X, y) = tmp_path / "state.checkpoint", toy_words(20)
     model = CRF("s1", solver=solver, max_iterations=3, tolerance=0, checkpoint=path, random_state=0).fit(X, y)
     stored = read_model(path)
-    {**STATES, **SGD_STATES}[state](stored.arrays)
+    {**STATES, **SGD_STATES, **CG_STATES}[state](stored.arrays)
     write_model(path, stored.header, stored.arrays, {})
     with pytest.raises(ModelFileError, match="does not fit this training"):
         model.set_params(max_iterations=5).fit(X, y)

@@ -136,6 +136,7 @@ def _restore_trail(state: State, checkpoint: Checkpoint, watch: Watch[Doubles], 
     memory = tuple(state[f"{MEMORY}{k}"] for k in range(n_memory))
     most = 3 * MOST_PAIRS if kinds is PAIRS else len(kinds)
     fits = n_memory % len(kinds) == 0 and n_memory <= most and len(state["curve"]) > 0
+    fits = fits and all(inner(vector, vector) > 0 for vector in memory)
     if kinds is PAIRS:
         fits = fits and all(inner(s, y) > 0 for s, y in zip(memory[::3], memory[1::3], strict=True))
     if not fits:
