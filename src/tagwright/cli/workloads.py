@@ -53,9 +53,12 @@ def columns() -> Corpus:
 
 
 def dicts() -> Corpus:
-    """Attributes made by the user: strings, flags and numbers."""
+    """Attributes made by the user: strings, flags and numbers; and lists of names."""
     X, y = words("entity")
-    items = [[{"word": word, "upper": word.isupper(), "length": len(word) / 10} for word in s] for s in X]
+    items: list[list[Any]] = []
+    for i, s in enumerate(X):
+        given = [{"word": word, "upper": word.isupper(), "length": len(word) / 10} for word in s]
+        items.append([[f"word:{word}", "upper"] for word in s] if i % 5 == 1 else given)
     return items, y
 
 
@@ -85,7 +88,7 @@ def change(item: Any) -> Any:
     """The item as an unknown one."""
     if isinstance(item, dict):
         return item | {"word": item["word"] + "x"}
-    return item + "x" if isinstance(item, str) else (item[0] + "x", *item[1:])
+    return item + "x" if isinstance(item, str) else type(item)([item[0] + "x", *item[1:]])
 
 
 def call(*argv: str) -> None:
@@ -172,6 +175,7 @@ def run_commands(folder: Path) -> None:
     CRF(boundaries=False, max_iterations=2).fit(*dicts()).save(out)
     for source, target in ((out, "m.crfsuite"), (str(folder / "m.crfsuite"), "n.tw")):
         call("convert", source, str(folder / target))
+    load(folder / "n.tw").predict(dicts()[0])
     call("compare", "sample", "--learners", "hmm,perceptron", "--folds", "2", "--size", str(N_SENTENCES))
 
 
