@@ -17,9 +17,11 @@ import pytest
 from crfsuite.models import ALGORITHMS, random_data, train
 
 from tagwright import pycrfsuite as ours
+from tagwright.pycrfsuite.attribute_weights import ONE_ONLY, read_name
 from tagwright.pycrfsuite.items import add_up, flatten, read_lists
 from tagwright.pycrfsuite.tagging import HANDOVER_NAMES
 
+pytestmark = pytest.mark.bounds
 Item = Any
 
 
@@ -76,6 +78,28 @@ def test_many_attributes_in_one_sentence(tmp_path: Path, kind: type) -> None:
     sentence = [kind(f"w{chance.randint(0, 12)}" for _ in range(chance.randint(0, 90))) for _ in range(200)]
     assert sum(map(len, sentence)) > HANDOVER_NAMES
     compare(one, other, sentence, chance)
+
+
+def same_keys() -> tuple[str, str]:
+    """Two names that have the same key."""
+    seen: dict[int, str] = {}
+    for k in range(1 << 20):
+        name = f"attribute {k}"
+        key, _ = read_name(np.frombuffer(name.encode() + bytes(9), np.uint8), 0, ONE_ONLY)
+        if key in seen:
+            return seen[key], name
+        seen[key] = name
+    raise AssertionError("a key has more bits than it should")
+
+
+def test_names_with_the_same_key_are_told_apart(tmp_path: Path) -> None:
+    first, second = same_keys()
+    train(tmp_path / "a", [[[first], ["b"], [first], ["c"]]], [list("ABAC")])
+    train(tmp_path / "b", [[[first], [second], [first], [second]]], [list("ABAB")])
+    for name in "ab":
+        one, other = open_both(tmp_path / name)
+        for sentence in ([[first], [second]], [[second], [first]], [{first: 0.5, second: 2.0}], [[second, first]]):
+            compare(one, other, sentence, random.Random(0))
 
 
 ODD_SENTENCES: list[tuple[str, Any]] = [
