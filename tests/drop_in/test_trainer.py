@@ -402,7 +402,9 @@ print(json.dumps([record["loss"] for record in trainer.logparser.iterations]))
         ("ap", {}), ("ap", {"feature.possible_states": 1, "feature.possible_transitions": 1}), ("pa", {}),
         ("pa", {"c": 0.03125}), ("pa", {"type": 0, "c": 0.03125}),
         ("pa", {"type": 2, "c": 0.3, "error_sensitive": 0, "averaging": 0}), ("arow", {}),
-        ("arow", {"variance": 2.0, "gamma": 0.7, "feature.minfreq": 2}),
+        ("arow", {"variance": 2.0, "gamma": 0.7, "feature.minfreq": 2}), ("l2sgd", {}),
+        ("l2sgd", {"c2": 0.3, "period": 3, "delta": 0.01, "max_iterations": 40, "calibration.eta": 2.0}),
+        ("l2sgd", {"c2": 0.1, "calibration.samples": 20, "calibration.candidates": 3, "calibration.max_trials": 9}),
     ],
 )  # fmt: skip
 def test_online_algorithms_find_the_weights_of_a_fresh_crfsuite(

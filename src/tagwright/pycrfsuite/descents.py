@@ -1,4 +1,4 @@
-"""CRFsuite's "lbfgs" and "l2sgd" by our solvers: minimise −log p(y | x) + c1 ‖w‖₁ + c2 ‖w‖², and report each round."""
+"""CRFsuite's "lbfgs" by our solvers: minimise −log p(y | x) + c1 ‖w‖₁ + c2 ‖w‖², and report each iteration."""
 
 from __future__ import annotations
 
@@ -16,11 +16,9 @@ from tagwright.objective.threads import ThreadedObjective
 from tagwright.optim.descent import Iteration, Minimum
 from tagwright.optim.lbfgs import minimise_lbfgs
 from tagwright.optim.owlqn import minimise_owlqn
-from tagwright.optim.stochastic import RATE, AveragedAdaGrad, Epoch, minimise_stochastic
 from tagwright.pycrfsuite.training import Training
 from tagwright.scores.linear import LinearMap
 from tagwright.scores.pattern import Pattern
-from tagwright.scores.wide_rows import TokenData
 
 NO_FEATURES, STUCK = -1020, -1001
 """libLBFGS's codes for a problem without variables, and for a search that finds no better point."""
@@ -30,7 +28,6 @@ ENDS = {
     "max_iterations": "L-BFGS terminated with the maximum number of iterations",
     "precision": f"L-BFGS terminated with error code ({STUCK})",
 }
-SEED = 0
 
 
 def train_lbfgs(training: Training) -> tuple[Pattern, Doubles]:
@@ -116,57 +113,3 @@ class Rounds:
         self.training.evaluate(self.training.features.pattern, weights)
         report.lines("")
         self.trials, self.seconds = 0, now.seconds
-
-
-def train_l2sgd(training: Training) -> tuple[Pattern, Doubles]:
-    """Averaged AdaGrad: nothing has to be calibrated."""
-    values, report = training.values, training.report
-    report.lines("Stochastic Gradient Descent (SGD)")
-    report.fields({name: values[name] for name in ("c2", "max_iterations", "period", "delta")})
-    report.lines("")
-    pattern, weights, value, began = training.features.pattern, training.start, 0.0, time.perf_counter()
-    if training.data.n_sentences and training.features.n:
-        tokens = TokenData.build(training.encoder, training.data, pattern, len(training.labels))
-        state = AveragedAdaGrad(
-            weights, tokens, np.ones(training.data.n_tokens), LOSSES["sequence_log"], free=training.free,
-            c2=values["c2"], seed=SEED,
-        )  # fmt: skip
-        epochs = Epochs(training, state)
-        found = minimise_stochastic(state, max_epochs=values["max_iterations"], tolerance=-math.inf, watch=epochs.tell)
-        if found.reason == "interrupted":
-            raise KeyboardInterrupt
-        weights, value = found.weights.astype(np.float64), found.value
-        end = "stopping criteria" if found.reason == "callback" else "maximum number of iterations"
-        report.lines(f"SGD terminated with the {end}")
-    report.lines(f"Loss: {value:f}", f"Total seconds required for training: {time.perf_counter() - began:.3f}", "")
-    return pattern, weights
-
-
-class Epochs:
-    """Reports the epochs of stochastic learning, and ends it."""
-
-    def __init__(self, training: Training, state: AveragedAdaGrad) -> None:
-        self.training, self.state = training, state
-        self.curve: list[float] = []
-        self.seconds = 0.0
-
-    def tell(self, now: Epoch) -> bool:
-        """One of them; True when `period` of them have improved the objective too little."""
-        values, report = self.training.values, self.training.report
-        period, average = max(1, values["period"]), self.state.average().astype(np.float64)
-        self.curve.append(now.objective)
-        improvement = math.inf
-        report.lines(f"***** Epoch #{now.number} *****", f"Loss: {now.objective:f}")
-        if len(self.curve) > period:
-            improvement = (self.curve[-1 - period] - now.objective) / now.objective
-            report.lines(f"Improvement ratio: {improvement:f}")
-        report.lines(
-            f"Feature L2-norm: {np.linalg.norm(average):f}",
-            f"Learning rate (eta): {RATE:f}",
-            f"Total number of feature updates: {self.state.clock}",
-            f"Seconds required for this iteration: {now.seconds - self.seconds:.3f}",
-        )
-        self.training.evaluate(self.training.features.pattern, average)
-        report.lines("")
-        self.seconds = now.seconds
-        return bool(improvement < values["delta"])

@@ -1,7 +1,7 @@
 """One training: data and parameters ─► features ─► one of our solvers ─► a CRFsuite model; and the report of it.
 
 lbfgs    L-BFGS, or OWL-QN where c1 > 0: optim/lbfgs.py, optim/owlqn.py         descents.py
-l2sgd    averaged AdaGrad: optim/stochastic.py                                  descents.py
+l2sgd    as CRFsuite does it                                                        l2sgd.py
 averaged-perceptron, passive-aggressive, arow: optim/online.py                  online.py
 """
 
@@ -21,8 +21,9 @@ from tagwright.encode.batch import Batch
 from tagwright.encode.encoder import Encoder
 from tagwright.encode.forms import Vocabulary
 from tagwright.objective.problem import WeightParts
-from tagwright.pycrfsuite.descents import train_l2sgd, train_lbfgs
+from tagwright.pycrfsuite.descents import train_lbfgs
 from tagwright.pycrfsuite.features import Features
+from tagwright.pycrfsuite.l2sgd import train_l2sgd
 from tagwright.pycrfsuite.online import ONLINE, train_online
 from tagwright.pycrfsuite.parameters import Parameters
 from tagwright.pycrfsuite.report import Report
