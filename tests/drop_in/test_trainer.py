@@ -20,6 +20,7 @@ from toy import toy_dicts
 
 from tagwright import pycrfsuite as ours
 from tagwright.crfsuite import pack_model, read_model
+from tagwright.pycrfsuite import l2sgd
 from tagwright.pycrfsuite._logparser import TrainLogParser
 
 NAMES = (*ALGORITHMS, "averaged-perceptron", "passive-aggressive", "LBFGS")
@@ -430,3 +431,26 @@ def test_online_algorithms_find_the_weights_of_a_fresh_crfsuite(
         own, other = getattr(found, part), getattr(expected, part)
         both = own.keys() | other.keys()
         assert [own.get(key, 0) for key in both] == pytest.approx([other.get(key, 0) for key in both], abs=2e-5)
+
+
+@pytest.mark.bounds
+@pytest.mark.parametrize("scale", [1.0, 1e3])
+def test_l2sgd_sentence_by_sentence_gives_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, scale: float
+) -> None:
+    """The kernel for many sentences, beside the definition; with large values it leaves sentences to that."""
+    X, y = random_data(5, n=30)
+    X = [[{**item, "w1": scale} if isinstance(item, dict) else item for item in sentence] for sentence in X]
+    losses, weights = [], []
+    for alone in (False, True):
+        if alone:
+            monkeypatch.setattr(l2sgd, "learn_sentences", lambda *args: (0, args[8], 0.0, 0.0))
+        trainer = ours.Trainer("l2sgd", {"max_iterations": 6, "calibration.max_trials": 4}, verbose=False)
+        for sentence, labels in zip(X, y, strict=True):
+            trainer.append(sentence, labels)
+        trainer.train(str(tmp_path / "a"))
+        model = read_model(tmp_path / "a")
+        losses.append([record["loss"] for record in trainer.logparser.iterations])
+        weights.append(np.concatenate([model.states.values, model.transitions.values]))
+    assert losses[0] == pytest.approx(losses[1], rel=1e-6)
+    assert weights[0] == pytest.approx(weights[1], rel=1e-5, abs=1e-7)

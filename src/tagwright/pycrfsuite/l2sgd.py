@@ -14,12 +14,15 @@ from __future__ import annotations
 import math
 import time
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from tagwright._jit import tight_kernel
-from tagwright.arrays import Doubles, Floats, Ints, Longs, Plain, padded
-from tagwright.chain.forward_backward import Chain
+from tagwright.arrays import Bools, Doubles, Floats, Ints, Longs, Plain, padded
+from tagwright.chain.forward_backward import Chain, PairBuffers, forward_backward
+from tagwright.chain.label_chain import TermWeights
+from tagwright.chain.scaling import RunSums
 from tagwright.errors import ParameterError
 from tagwright.pycrfsuite.errors import OVERFLOW, CRFSuiteError
 from tagwright.pycrfsuite.shuffling import Shuffle
@@ -44,6 +47,27 @@ class Point:
         return float(self.attributes @ self.attributes + (self.transition**2).sum())
 
 
+class SentenceWork(NamedTuple):
+    """Memory for one sentence."""
+
+    rows: Doubles  # [L, P]
+    marginals: Floats  # [L, P]
+    offsets: Longs  # [2]
+    chain: Chain
+    given: TermWeights
+    found: RunSums
+    buffers: PairBuffers
+
+    @classmethod
+    def build(cls, longest: int, n_labels: int) -> SentenceWork:
+        P, edges = padded(n_labels), np.zeros(n_labels)
+        chain = Chain.build(np.zeros((n_labels, n_labels)), edges, edges, np.float64)
+        return cls(
+            np.zeros((longest, P)), np.zeros((longest, P)), np.zeros(2, np.int64), chain, TermWeights.ones(1),
+            RunSums.build(np.zeros((P, P)), 1), PairBuffers.build(longest, P, np.float64),
+        )  # fmt: skip
+
+
 class Descent:
     """One training: goes through sentences and changes a Point."""
 
@@ -53,7 +77,9 @@ class Descent:
         self.tokens = expand(training.encoder, data)
         self.free = training.features.transitions
         self.decay = 2 * training.values["c2"] / data.n_sentences
-        self.rows, self.edges = np.zeros((int(data.lengths.max()), padded(Y))), np.zeros(Y)
+        longest = int(data.lengths.max())
+        self.rows, self.edges = np.zeros((longest, padded(Y))), np.zeros(Y)
+        self.work = SentenceWork.build(longest, Y)
 
     def origin(self) -> Point:
         """All weights 0."""
@@ -62,12 +88,19 @@ class Descent:
     def learn(self, sentences: Longs, point: Point, t0: float, t: int) -> float:
         """Some sentences, from step t on; the sum of their losses, not finite if the last one's is not."""
         total = loss = 0.0
-        for i in sentences.tolist():
-            rate = 1 / (self.decay * (t0 + t))
-            point.decay *= 1 - rate * self.decay
-            loss = self.step(i, point, rate / point.decay)
-            total += loss
-            t += 1
+        done = 0
+        while done < len(sentences):
+            n, decay, own, last = learn_sentences(
+                sentences[done:], self.data.offsets, self.data.labels, self.tokens, self.pattern, self.free,
+                self.decay, t0 + t + done, point.decay, self.work, point.attributes, point.transition,
+            )  # fmt: skip
+            done, point.decay, total = done + n, decay, total + own
+            loss = last if n else loss
+            if done < len(sentences):  # scaled numbers cannot hold this one
+                rate = 1 / (self.decay * (t0 + t + done))
+                point.decay *= 1 - rate * self.decay
+                loss = self.step(int(sentences[done]), point, rate / point.decay)
+                total, done = total + loss, done + 1
         return total if math.isfinite(loss) else math.nan
 
     def step(self, i: int, point: Point, gain: float) -> float:
@@ -85,6 +118,68 @@ class Descent:
             np.add.at(change, (gold[:-1], gold[1:]), 1)
             point.transition += gain * change * self.free
         return float(found.log_z[0] - score)
+
+
+@tight_kernel
+def learn_sentences(
+    sentences: Longs, offsets: Longs, labels: Ints, tokens: TokenAttributes, pattern: Pattern, free: Bools,
+    decay_rate: float, t: float, decay: float, work: SentenceWork, weights: Doubles, transition: Doubles,
+) -> tuple[int, float, float, float]:  # fmt: skip
+    """Descent.step for some sentences, the first one at t_0 + t = `t`, as far as scaled numbers hold them; returns how
+    many were done, decay, the sum of their losses and the loss of the last one."""
+    total, loss, n = 0.0, 0.0, 0
+    for i in sentences:
+        rate = 1 / (decay_rate * (t + n))
+        scale = decay * (1 - rate * decay_rate)
+        gain, begin, end = rate / scale, offsets[i], offsets[i + 1]
+        rows, gold = work.rows[: end - begin], labels[begin:end]
+        score_tokens(begin, tuple(tokens), tuple(pattern), weights, scale, rows)
+        shift = fill_chain(transition, scale, work.chain)
+        work.found.counts[:] = 0
+        work.offsets[1] = end - begin
+        forward_backward(rows, work.offsets, work.given, work.found, work.marginals, work.chain, work.buffers)
+        if not work.found.done[0]:
+            break
+        loss = work.found.log_z[0] + shift * (end - begin - 1) - score_of(gold, rows, transition, scale)
+        learn_tokens(begin, tuple(tokens), tuple(pattern), gold, work.marginals, gain, weights)
+        learn_pairs(gold, work.found.counts, work.chain.matrix, free, gain, transition)
+        decay, total, n = scale, total + loss, n + 1
+    return n, decay, total, loss
+
+
+@tight_kernel
+def fill_chain(transition: Doubles, scale: float, chain: Chain) -> float:
+    """exp(scale · transition − the largest of these) into the matrices of a chain; the largest."""
+    Y, peak = transition.shape[0], -np.inf
+    for i in range(Y):
+        for j in range(Y):
+            peak = max(peak, scale * transition[i, j])
+    for i in range(Y):
+        for j in range(Y):
+            chain.matrix[i, j] = chain.transposed[j, i] = np.exp(scale * transition[i, j] - peak)
+    return peak
+
+
+@tight_kernel
+def score_of(gold: Ints, rows: Doubles, transition: Doubles, scale: float) -> float:
+    """F of the gold labels."""
+    score = rows[0, gold[0]]
+    for t in range(1, gold.shape[0]):
+        score += rows[t, gold[t]] + scale * transition[gold[t - 1], gold[t]]
+    return float(score)
+
+
+@tight_kernel
+def learn_pairs(
+    gold: Ints, counts: Floats, matrix: Floats, free: Bools, gain: float, transition: Doubles
+) -> None:  # fmt: skip
+    """transition += gain · (observed − expected) label pairs, where it is free; counts lack the matrix."""
+    for i in range(transition.shape[0]):
+        for j in range(transition.shape[0]):
+            if free[i, j]:
+                transition[i, j] -= gain * counts[i, j] * matrix[i, j]
+    for t in range(1, gold.shape[0]):
+        transition[gold[t - 1], gold[t]] += gain if free[gold[t - 1], gold[t]] else 0.0
 
 
 @tight_kernel
