@@ -183,7 +183,7 @@ def test_halves_of_surrogate_pairs_are_no_names(tmp_path: Path) -> None:
             one.tag(bad)
         with pytest.raises(UnicodeEncodeError):
             ours.ItemSequence(bad)
-    for unknown in ([{"a": "\ud800"}], [{"\ud800": 1}]):
+    for unknown in ([{"a": "\ud800"}], [{"\ud800": 1}], [{"a": {"b": "\ud800"}}]):
         one.tag(unknown)
         assert one.marginal(one.labels()[0], 0) == pytest.approx(1 / len(one.labels()))
 
@@ -405,7 +405,7 @@ def test_attributes_of_an_item_are_added_up(item: Item) -> None:
     assert all(type(value) is float for value in add_up(item).values())
 
 
-@pytest.mark.parametrize("item", [{"a": {"b": None}}, {1: 2}, {"a": {1: 2}}, {"a": ["b", 3]}, {"a": {"b": "\ud800"}}])
+@pytest.mark.parametrize("item", [{"a": {"b": None}}, {1: 2}, {"a": {1: 2}}, {"a": ["b", 3]}])
 def test_items_that_are_wrong_get_the_same_errors(item: Item) -> None:
     assert raises(add_up, item) is raises(lambda: list(flatten(item)))
 

@@ -180,12 +180,24 @@ def test_keys_that_can_name_the_same_attribute(keys: tuple[object, ...], distinc
 
 
 def test_shapes_are_not_remembered_without_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tagwright.encode.attribute_tables.MANY", 10)
+    monkeypatch.setattr("tagwright.encode.attribute_reading.MANY_SHAPES", 5)
+    monkeypatch.setattr("tagwright.encode.attribute_reading.MANY_KINDS", 8)
     tables = AttributeTables(Vocabulary(["w:a"]))
     for k in range(30):
         text = Text.build([[{f"key{k}": "a", "w": "a"}] * 4], width=0)
         assert encode_dicts(text, tables)[1].tolist() == [0] * 4
-        assert len(tables.known.shapes) <= 11
+        assert len(tables.known.shapes) == min(k + 1, 5)
+        assert len(tables.known.shapes._once) == min(k + 1, 8)
+
+
+def test_keys_that_never_come_again_make_no_shapes() -> None:
+    tables = AttributeTables(Vocabulary(["w=7", "w=8", "n"]))
+    for k in range(20):
+        text = Text.build([[{f"w={k}": 1.0, "n": 0.5}]], width=0)
+        assert encode_dicts(text, tables)[1].tolist() == ([2, k - 7] if k in (7, 8) else [2])
+    assert len(tables.known.shapes) == 0
+    encode_dicts(Text.build([[{"w=7": 1.0, "n": 0.5}]], width=0), tables)
+    assert len(tables.known.shapes) == 1
 
 
 def test_a_dict_that_makes_its_keys_is_left_alone() -> None:

@@ -33,6 +33,8 @@ NAMES, VALUED_NAMES = -1, -2
 """The kinds of groups that are no Shape; the Shape with number s has the kind 2 s, or 2 s + 1 without rows."""
 MANY_ROWS = 1 << 10
 """Rows of numbers of one Shape that are remembered; then its numbers are taken as they come."""
+MANY_SHAPES, MANY_KINDS = 1 << 7, 1 << 12
+"""Shapes that there are at most, and kinds of dicts, by keys and types, of which it is known that they were met."""
 PLAIN, NUMBERS = {float, int, bool}, (Real, np.bool_, Decimal)
 LISTS = {list, set, frozenset}
 Kind = TypeVar("Kind")
@@ -165,14 +167,16 @@ class Reading:
 
 
 class Shapes:
-    """The shapes that were met: by the number of keys, by the keys as a dict has them, and by these and the types of
-    the values. New ones are told to `note`."""
+    """The shapes that were met twice: by the number of keys, by the keys as a dict has them, and by these and the types
+    of the values. New ones are told to `note`, which takes time: where keys are made of words, as in {"w=the": 1}, most
+    dicts have keys that never come again, and so there are no more than MANY_SHAPES."""
 
     def __init__(self, rows: NumberRows, note: Callable[[Shape], None]) -> None:
         self.rows = rows
         self.by_size: dict[int, tuple[Shape, ...]] = {}
         self.by_keys: dict[tuple[object, ...], Shape] = {}
         self._exact: dict[tuple[object, ...], Shape | None] = {}
+        self._once: set[tuple[object, ...]] = set()
         self._distinct: dict[tuple[frozenset[str], frozenset[str]], Shape] = {}
         self._note = note
         self._lock = Lock()
@@ -181,15 +185,22 @@ class Shapes:
         return len(self._exact)
 
     def of(self, item: dict[Any, Any]) -> Shape | None:
-        """The shape of a dict; None where its values are not all strings and numbers."""
+        """The shape of a dict; None where its values are not all strings and numbers, or its keys are new."""
         keys = tuple(item)
         kinds = keys, tuple(map(type, item.values()))
-        if kinds not in self._exact:
-            with self._lock:
-                self._exact[kinds] = found = self._make(item)
-                if found is not None:
-                    self.by_keys.setdefault(keys, found)
-        return self._exact[kinds]
+        if kinds in self._exact:
+            return self._exact[kinds]
+        with self._lock:
+            if kinds not in self._once:
+                if len(self._once) < MANY_KINDS:
+                    self._once.add(kinds)
+                return None
+            if len(self._distinct) == MANY_SHAPES:
+                return None
+            self._exact[kinds] = found = self._make(item)
+            if found is not None:
+                self.by_keys.setdefault(keys, found)
+            return found
 
     def _make(self, item: dict[Any, Any]) -> Shape | None:
         texts = [key for key, value in item.items() if isinstance(value, str)]
@@ -275,11 +286,14 @@ def read_by_keys(
     members: Sequence[dict[Any, Any]], places: Sequence[int], shapes: Shapes, reading: Reading, flatten: Flatten
 ) -> None:
     """Dicts with different keys, or odd values: those with the same keys have most likely the same shape."""
+    others: list[int] = []
     for keys, chosen in groups_of(map(tuple, members)).items():
         own, where = [members[k] for k in chosen], [places[k] for k in chosen]
         shape = shapes.by_keys.get(keys)
         if shape is None or not try_shape(shape, own, where, reading):
-            read_by_kinds(own, where, shapes, reading, flatten)
+            others += chosen
+    if others:
+        read_by_kinds([members[k] for k in others], [places[k] for k in others], shapes, reading, flatten)
 
 
 def read_by_kinds(

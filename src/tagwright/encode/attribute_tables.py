@@ -30,8 +30,6 @@ from tagwright.text.hash_tables import (
 )
 from tagwright.text.strings import JOIN, ZEROS, Strings
 
-MANY = 1 << 12
-"""Shapes that are remembered at most."""
 NO_TABLE, NO_ATTRIBUTE = -1, -1
 ALL_NAMES = 0
 """The table of all names; then come those of keys."""
@@ -126,8 +124,8 @@ def cut_prefix(names: Strings, key: str, which: Longs) -> Strings:
 
 
 class AttributeTables:
-    """How the attributes of a model are found. The shapes that were met are kept for the next text, at most MANY:
-    that makes it quicker, and no result depends on it."""
+    """How the attributes of a model are found. The shapes that were met are kept for the next text: that
+    makes it quicker, and no result depends on it."""
 
     def __init__(self, names: Vocabulary) -> None:
         self.names = names
@@ -135,8 +133,6 @@ class AttributeTables:
 
     def read(self, items: Sequence[Any], flatten: Flatten) -> Given:
         """Items, ready for find_attributes."""
-        if len(self.known.shapes) > MANY:
-            self.known = KeyTables(self.names)
         known = self.known
         reading = read_items(items, known.shapes, flatten)
         letters = np.frombuffer(JOIN(reading.texts).encode("utf-8", "surrogatepass") + ZEROS, np.uint8)

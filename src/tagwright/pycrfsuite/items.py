@@ -113,8 +113,8 @@ def flatten(item: Any) -> Iterator[tuple[bytes, float]]:
 def add_up(item: Any) -> dict[str, float]:
     """The attributes of one item; the values of one that is given twice are added up."""
     found: dict[str, float] = {}
-    if type(item) is dict and add_strings("", item, found) and is_utf8("".join(found)):
-        return found
+    if type(item) is dict and add_strings("", item, found):
+        return found  # a name that is no UTF-8, no model has
     found = {}
     for raw, value in flatten(item):
         name = raw.decode(errors="replace")  # what is not UTF-8, no model has
@@ -143,15 +143,6 @@ def add_strings(prefix: str, item: dict[Any, Any], found: dict[str, float]) -> b
                 found[whole] = found.get(whole, 0.0) + 1.0
         else:
             return False
-    return True
-
-
-def is_utf8(text: str) -> bool:
-    """Whether a string has no halves of surrogate pairs."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
     return True
 
 
