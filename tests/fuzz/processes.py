@@ -10,6 +10,7 @@ hang                no answer in MOST_SECONDS
 
 from __future__ import annotations
 
+import os
 import resource
 import select
 import subprocess
@@ -100,9 +101,10 @@ def _watch(name: str, folder: Path, seed: int, which: tuple[int, int, int], summ
     command = [sys.executable, "-m", "tests.fuzz", name, "--seed", str(seed), "--folder", str(folder)]
     command += ["--work", f"{first},{last},{step}"]
     now, patience = first, FIRST_SECONDS
+    here = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     with (
         tempfile.TemporaryFile("w+") as said,
-        subprocess.Popen(command, stdout=subprocess.PIPE, stderr=said) as process,
+        subprocess.Popen(command, stdout=subprocess.PIPE, stderr=said, env=here) as process,
     ):
         assert process.stdout is not None
         while now < last:
