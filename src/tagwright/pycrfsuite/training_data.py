@@ -88,7 +88,7 @@ class TrainingData:
 
     def extend(self, X: Sequence[Any], y: Sequence[Any], group: int) -> None:
         """Many sentences, none of them empty."""
-        gold = [list(labels) for labels in y]
+        gold = [labels if type(labels) is list else list(labels) for labels in y]
         read = read_together(X) if list(map(len, X)) == list(map(len, gold)) else None
         if read is None:
             for sentence, labels in zip(X, gold, strict=True):
@@ -96,7 +96,8 @@ class TrainingData:
             return
         names, keys, (pointers, attributes, values) = read
         known, shift = len(self.attributes), len(self._numbers)
-        own = np.fromiter(map(self.attributes.__getitem__, names), np.int32, len(names))
+        index = self.attributes  # number_dicts has looked at the names: they are UTF-8
+        own = np.fromiter((index.setdefault(name, len(index)) for name in names), np.int32, len(names))
         is_told = (own >= known) & (keys >= 0)
         self._told.update(zip(own[is_told].tolist(), keys[is_told].tolist(), strict=True))
         self._numbers.frombytes(own[attributes].tobytes())
