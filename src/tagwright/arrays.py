@@ -126,9 +126,13 @@ def norm(a: Doubles) -> float:
     return float(np.sqrt(inner(a, a)))
 
 
+MOST_THREADS = 1024
+"""More are of no use, and each takes memory."""
+
+
 def count_jobs(n_jobs: int | None) -> int:
     """Threads: None is 1, −1 all cores."""
-    return (os.cpu_count() or 1) if n_jobs == -1 else n_jobs or 1
+    return (os.cpu_count() or 1) if n_jobs == -1 else min(n_jobs or 1, MOST_THREADS)
 
 
 class Stage:

@@ -33,7 +33,7 @@ def model(tmp_path: Path) -> Path:
         ("conjunction0.keys", lambda keys: np.concatenate([keys[:1], keys[:-1]]), "combinations of conjunction 0"),
         ("conjunction0.keys", lambda keys: keys[::-1], "combinations of conjunction 0"),
         ("conjunction0.keys", lambda keys: keys - keys[0] - 1, "combinations of conjunction 0"),
-        ("conjunction0.keys", lambda keys: keys[:, None], "combinations of conjunction 0"),
+        ("conjunction0.keys", lambda keys: keys[:, None], "2 axes"),
         ("column0.codes", lambda codes: codes[:-1], "codes of column 0"),
         ("column0.codes", lambda codes: codes[:, :1], "codes of column 0"),
         ("column0.codes", lambda codes: codes + 1, "codes of column 0"),

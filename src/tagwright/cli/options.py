@@ -217,7 +217,7 @@ def _add_warm_up(add_parser: AddParser) -> None:
         help="compile all kernels for this CPU now",
         description="Compile all kernels that are not compiled for this CPU yet, so that no later command has to.",
     )
-    parser.add_argument("--processes", metavar="N", type=_whole(1, 1024), help="default: all cores")
+    parser.add_argument("--processes", metavar="N", type=_whole(1), help="default: all cores")
     _add_output(parser, "print errors only")
 
 
@@ -229,7 +229,7 @@ def _add_settings(parser: argparse.ArgumentParser, metavar: str, help: str) -> N
 
 
 def _add_threads(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--threads", metavar="N", type=_whole(1, 1024), help="default: all cores")
+    parser.add_argument("--threads", metavar="N", type=_whole(1), help="default: all cores")
 
 
 def _add_output(parser: argparse.ArgumentParser, quiet: str) -> None:

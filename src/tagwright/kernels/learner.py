@@ -163,8 +163,6 @@ def restore_kernel(model: KernelLearner, arrays: dict[str, Any]) -> KernelScores
     fits = len(sizes) == len(counts) and attributes.shape == values.shape and labels.shape == amounts.shape
     if not fits or not 0 <= labels.min(initial=0) <= labels.max(initial=0) < Y:
         raise ModelFileError("the support contexts do not fit together")
-    if not (np.isfinite(values).all() and np.isfinite(amounts).all()):
-        raise ModelFileError("the support contexts have numbers that are not finite")
     if len(attributes) and not 0 <= attributes.min() <= attributes.max() < A:
         raise ModelFileError("the support contexts do not fit the attributes")
     coefficients = np.zeros((len(sizes), Y))

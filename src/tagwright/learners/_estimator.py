@@ -64,7 +64,7 @@ POSITIVE = Range(lambda value: not isinstance(value, bool) and 0 < value < float
 SHARE = Range(lambda value: not isinstance(value, bool) and 0 <= value < 1, "a number from 0 to 1, less than 1")
 FLAG = Range(lambda value: isinstance(value, bool), "True or False")
 SEED = NONE | NATURAL
-JOBS = NONE | Range(lambda value: value == -1, "-1 (all cores)") | whole_up_to(1024)
+JOBS = Range(lambda value: value is None or value == -1 or is_whole(value, 1), "None, -1 (all cores) or at least 1")
 FILE = NONE | Range(lambda value: isinstance(value, str | os.PathLike), "a file name")
 
 

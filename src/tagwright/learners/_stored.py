@@ -190,7 +190,7 @@ def _restore_encoder(features: FeatureSet | None, width: int, stored: StoredMode
     keys = []
     for k in range(len(features.conjunctions)):
         keys.append(stored.arrays[f"conjunction{k}.keys"].astype(np.int64))
-        if keys[k].ndim != 1 or (np.diff(keys[k]) <= 0).any() or keys[k].min(initial=0) < 0:
+        if (np.diff(keys[k]) <= 0).any() or keys[k].min(initial=0) < 0:
             raise ModelFileError(f"the combinations of conjunction {k} are not in order")
     return Encoder.build(features, width, columns, keys)
 
@@ -200,7 +200,7 @@ def _restore_column(c: int, column: int, terms: list[Term], features: FeatureSet
     narrow, values = stored.arrays[f"column{c}.codes"], Vocabulary(stored.strings[f"column{c}.values"])
     codes = narrow.astype(np.int32)
     limits = np.array([len(vocabulary) for vocabulary in vocabularies])
-    fits = narrow.dtype.kind == "i" and codes.shape == (N_EDGES + len(values), len(terms))
+    fits = codes.shape == (N_EDGES + len(values), len(terms))
     if not fits or (codes >= limits).any() or (codes < -1).any():
         raise ModelFileError(f"the codes of column {c} do not fit its values")
     return ColumnForms.build(column, terms, features.clusters, values.strings, codes, vocabularies)

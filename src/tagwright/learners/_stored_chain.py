@@ -42,8 +42,6 @@ def restore_chain(model: Learner, scores: Scores, arrays: Arrays) -> Decoder:
     Y = len(model.labels_)
     if [part.shape for part in chain] != [(Y, Y), (Y,), (Y,)]:
         raise ModelFileError("the chain does not fit the labels")
-    if any(not (part < np.inf).all() for part in chain):
-        raise ModelFileError("the scores of the chain are not finite")
     trigrams = _restore_trigrams(Y, scores, arrays) if "trigrams.keys" in arrays else None
     dictionary = _restore_dictionary(Y, model.encoder_, arrays) if "dictionary.sets_of" in arrays else None
     decoder: Decoder = model.decoder_type(scores, *chain, dictionary=dictionary, trigrams=trigrams)
@@ -58,7 +56,7 @@ def _restore_trigrams(n_labels: int, scores: Scores, arrays: Arrays) -> Trigrams
         raise ModelFileError(str(error)) from error
     ascending = keys.ndim == 1 and (np.diff(keys) > 0).all()
     ascending = ascending and 0 <= keys.min(initial=0) <= keys.max(initial=0) < n_labels**3
-    if not ascending or keys.shape != weights.shape or not np.isfinite(weights).all():
+    if not ascending or keys.shape != weights.shape:
         raise ModelFileError("the label trigrams do not fit the labels")
     return Trigrams(n_labels, keys, weights)
 
